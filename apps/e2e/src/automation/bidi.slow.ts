@@ -101,7 +101,7 @@ describe.each(placements)("other ways to a session's browser, in the placement $
     it("is a debugging port for CDP tools", async () => {
       const { base_url: base = "", cdp_ws_url: cdp } = await browserOf();
       const token = new URL(cdp).searchParams.get("jwt") ?? "";
-      expect(base).toBe(`${test.service.baseUrl}/browsers/${session.id}`);
+      expect(base).toBe(`${test.service.baseUrl}/sessions/${session.id}`);
       const ask = async (path: string, init: RequestInit = {}) =>
         fetch(`${base}/json${path}${path.includes("?") ? "&" : "?"}jwt=${token}`, init);
       expect(await (await ask("/version")).json()).toMatchObject({
