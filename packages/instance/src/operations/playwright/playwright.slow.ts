@@ -58,7 +58,7 @@ describeChromium("Playwright code", (chromium) => {
   it("starts another process when the idle one was killed", async () => {
     const { result: pid } = await execute("return process.pid");
     process.kill(pid as number, "SIGKILL");
-    // The instance has noticed the end when the process is no longer a zombie.
+    // The instance has noticed the end when the process table lacks the process.
     await eventually("the end of the idle process", () => !existsSync(`/proc/${String(pid)}`));
     const next = await execute("return process.pid");
     expect(next).toMatchObject({ success: true });
