@@ -14,7 +14,7 @@ import { identify, RequestLog } from "../log/request-log.ts";
 import { explainConstraint } from "../storage/errors/constraint-answers.ts";
 import { explainOutage } from "../storage/errors/outages.ts";
 import type { OpenedFeatures } from "./features.ts";
-import { dialects, webDriverError } from "../dialects/dialects.ts";
+import { dialects } from "../dialects/dialects.ts";
 import { dialectOf, enterDialect } from "../dialects/kit/dialect-key.ts";
 import type { DialectHost } from "../dialects/kit/mount-dialect.ts";
 import { mountDialects } from "../dialects/mount-dialects.ts";
@@ -53,11 +53,16 @@ function dialectHost({ config }: Host, opened: OpenedFeatures, handlers: Dialect
 
 /** Errors of the paths of a dialect have its shape. */
 function foreignError(error: ErrorBody, status: number, request: IncomingMessage): ForeignError | undefined {
-  const shown = statusForForeigners(status);
-  const ofWebDriver = webDriverError(error, shown, request);
-  if (ofWebDriver !== undefined) return ofWebDriver;
   const found = dialectOf(dialects, request.url ?? "");
-  return found && { status: shown, body: found.dialect.errorBody(error, shown, found.inside) };
+  if (found === undefined) return undefined;
+  const { dialect, inside } = found;
+  const shown = statusForForeigners(status);
+  const challenges = status === 401 ? dialect.challenges?.(inside, request.headers) : undefined;
+  return {
+    status: shown,
+    body: dialect.errorBody(error, shown, inside),
+    ...(challenges && { headers: { "www-authenticate": [...challenges] } }),
+  };
 }
 
 function createServer(log: Log, origins: RequestOrigins): FastifyInstance {

@@ -2,9 +2,6 @@ import type { IncomingMessage } from "node:http";
 import { noteTwoKeys } from "../../http/auth/connect-address.ts";
 import type { Dialect } from "./dialect.ts";
 
-/** Of WebDriver, without a session that exists. */
-const ofWebDriver = /^(?:\/wd\/hub(?=[/?]|$)|(?=\/(?:session|status)(?:[/?]|$)))(.*)$/s;
-
 type Head = Pick<IncomingMessage, "headers" | "url">;
 
 /**
@@ -12,36 +9,56 @@ type Head = Pick<IncomingMessage, "headers" | "url">;
  * keys for further services. @param path - of the operation. @returns the path with the prefix of the dialect.
  */
 export function enterDialect(dialects: readonly Dialect[], request: Head, path: string): string {
-  const [, command] = ofWebDriver.exec(path) ?? [];
-  if (command !== undefined) return `/webdriver${command}`;
   const { headers } = request;
-  for (const { foreignSecrets, keyHeader, name, nativePath, projectHeader, rewritePath, rootPath } of dialects) {
-    const isInside = path === `/${name}` || path.startsWith(`/${name}/`) || path.startsWith(`/${name}?`);
-    const isAtRoot = path.startsWith(rootPath) && headers[keyHeader] !== undefined;
-    if (!isInside && !isAtRoot) continue;
+  for (const dialect of dialects) {
+    const { foreignSecrets, name, nativePath, projectHeader, rewritePath } = dialect;
+    const inside = pathInside(dialect, headers, path);
+    if (inside === undefined) continue;
     for (const secret of foreignSecrets) Reflect.deleteProperty(headers, secret);
-    const key = headers[keyHeader];
-    Reflect.deleteProperty(headers, keyHeader);
-    const project = headers[projectHeader];
+    moveKey(dialect, request);
+    const project = projectHeader && headers[projectHeader];
     if (typeof project === "string" && project !== "") headers["x-shoal-project"] ??= project;
-    if (typeof key === "string") {
-      const given = `Bearer ${key.trim()}`;
-      if (headers.authorization !== undefined && headers.authorization !== given) noteTwoKeys(request);
-      headers.authorization = given;
-    }
-    if (nativePath !== undefined && path.startsWith(`/${name}${nativePath}`)) return path.slice(name.length + 1);
-    const inside = isInside ? path.slice(name.length + 1) : path;
+    if (nativePath !== undefined && path.startsWith(`/${name}${nativePath}`)) return inside;
     return `/${name}${rewritePath?.(inside) ?? inside}`;
   }
   return path;
 }
 
-/** The dialect whose path this is, and the path inside. */
+/** @returns the path without the prefix; `undefined` if it is not of this dialect. */
+function pathInside(
+  { keyHeader, name, ownPaths, rootPath }: Dialect,
+  headers: Head["headers"],
+  path: string,
+): string | undefined {
+  if (path === `/${name}` || path.startsWith(`/${name}/`) || path.startsWith(`/${name}?`))
+    return path.slice(name.length + 1);
+  const isAtRoot = rootPath !== undefined && keyHeader !== undefined && path.startsWith(rootPath);
+  return isAtRoot && headers[keyHeader] !== undefined ? path : ownPaths?.exec(path)?.[1];
+}
+
+function moveKey({ keyHeader }: Dialect, request: Head): void {
+  if (keyHeader === undefined) return;
+  const { headers } = request;
+  const key = headers[keyHeader];
+  Reflect.deleteProperty(headers, keyHeader);
+  if (typeof key !== "string") return;
+  const given = `Bearer ${key.trim()}`;
+  if (headers.authorization !== undefined && headers.authorization !== given) noteTwoKeys(request);
+  headers.authorization = given;
+}
+
+/** The dialect whose path this is, and the path inside: for commands, the path below the session. */
 export function dialectOf(
   dialects: readonly Dialect[],
   path: string,
 ): { readonly dialect: Dialect; readonly inside: string } | undefined {
   const [, name = "", inside = ""] = /^\/([^/?]*)([^?]*)/.exec(path) ?? [];
-  const dialect = dialects.find((each) => each.name === name);
-  return dialect && { dialect, inside };
+  const [, below = ""] = /^\/browsers\/[^/?]+(\/[^?]*)/.exec(path) ?? [];
+  for (const dialect of dialects) {
+    if (dialect.name === name) return { dialect, inside };
+    const commands = dialect.commands?.path;
+    if (commands !== undefined && (below === commands || below.startsWith(`${commands}/`)))
+      return { dialect, inside: below };
+  }
+  return undefined;
 }

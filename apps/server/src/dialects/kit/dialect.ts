@@ -1,7 +1,10 @@
 import type { Contract } from "@shoal/contract";
-import type { Handlers } from "@shoal/router";
+import type { Instance } from "@shoal/placement";
+import type { Handlers, UnknownFields } from "@shoal/router";
 import type { ErrorBody } from "@shoal/schemas";
 import type { FastifyRequest } from "fastify";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Readable } from "node:stream";
 import type { dialectNames } from "../../config/settings/operation.ts";
 import type { Access } from "../../http/auth/access.ts";
 import type { Extensions } from "../../resources/extensions/extensions.ts";
@@ -44,17 +47,36 @@ export interface MissingOperation {
   readonly reason: string;
 }
 
+/** A request about a running session. */
+export interface SessionCommand {
+  readonly id: string;
+  readonly instance: Instance;
+  readonly request: FastifyRequest;
+}
+
+/** Requests about running sessions that go to their instances, byte for byte. Their address is the right to the session. */
+export interface SessionCommands {
+  /** Below `/browsers/{id}`. DELETE of this path ends the session. */
+  readonly path: string;
+  /** The answer to DELETE. */
+  readonly ended: object;
+  /** Commands that the service answers in JSON, by method and path below `path`: `GET /files`. */
+  readonly answers: Readonly<Record<string, (command: SessionCommand) => Promise<Readable | object>>>;
+}
+
 /** The interface of another service: its endpoints as data, and their translation into operations of this one. */
 export interface Dialect<C extends Contract = Contract> {
   /** Its paths begin with `/NAME`. */
   readonly name: DialectName;
   readonly title: string;
-  /** The header with the API key, in lower case. */
-  readonly keyHeader: string;
+  /** The header with the API key, in lower case. Absent if clients send it in the address, which the entrance reads. */
+  readonly keyHeader?: string;
   /** Requests with `keyHeader` whose path begins so need no prefix. */
-  readonly rootPath: string;
+  readonly rootPath?: string;
+  /** Paths that only its clients use, without the prefix. The group is the path inside. */
+  readonly ownPaths?: RegExp;
   /** The header that names the project, in lower case. */
-  readonly projectHeader: string;
+  readonly projectHeader?: string;
   /** Headers with keys for further services, in lower case. They are removed before anything reads the request. */
   readonly foreignSecrets: readonly string[];
   /** The start of paths that this service answers itself, as without the prefix. */
@@ -69,8 +91,15 @@ export interface Dialect<C extends Contract = Contract> {
   readonly files: Readonly<Partial<Record<keyof C, SessionFileKind>>>;
   readonly handlers: (parts: DialectParts) => Handlers<C, DialectCaller>;
   readonly missing: readonly MissingOperation[];
-  /** @param path - without the prefix. */
+  /** Constant answers to GET by path, which need no key. */
+  readonly documents?: Readonly<Record<string, object>>;
+  readonly commands?: SessionCommands;
+  /** Absent: the setting of the service. */
+  readonly unknownFields?: UnknownFields;
+  /** @param path - without the prefix; of commands, below the session. */
   readonly errorBody: (error: ErrorBody, status: number, path: string) => object;
+  /** Values of `WWW-Authenticate` for a 401. Absent: `Bearer`. */
+  readonly challenges?: (path: string, headers: IncomingHttpHeaders) => readonly string[];
 }
 
 /** Checks that every endpoint has a handler. */

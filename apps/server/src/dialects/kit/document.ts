@@ -23,7 +23,7 @@ export function documentOf(dialect: Dialect): object {
     ...document,
     components: {
       ...components,
-      securitySchemes: { key: { type: "apiKey", in: "header", name: dialect.keyHeader } },
+      securitySchemes: { key: keySchemeOf(dialect) },
       schemas: {
         ...components.schemas,
         ErrorBody: {
@@ -35,4 +35,10 @@ export function documentOf(dialect: Dialect): object {
     },
     security: [{ key: [] }],
   };
+}
+
+function keySchemeOf({ keyHeader }: Dialect): object {
+  return keyHeader === undefined
+    ? { type: "http", scheme: "basic" }
+    : { type: "apiKey", in: "header", name: keyHeader };
 }

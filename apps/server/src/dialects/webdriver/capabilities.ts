@@ -1,6 +1,6 @@
 import { ServiceError } from "@shoal/router";
 import type { CreateBrowser } from "@shoal/schemas";
-import { isHarmlessArgument, windowSizeIn } from "../../sessions/connect/launch-options.ts";
+import { type ReadArguments, readArguments } from "./arguments.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -99,6 +99,7 @@ function read(all: Fields): WantedSession {
     },
     driver: {
       ...Object.fromEntries(forDriver.filter((key) => given[key] !== undefined).map((key) => [key, given[key]])),
+      ...(chrome.acceptsInsecureCerts && { acceptInsecureCerts: true }),
       "goog:chromeOptions": Object.fromEntries(
         driverOptions.filter((key) => options[key] !== undefined).map((key) => [key, options[key]]),
       ),
@@ -138,17 +139,8 @@ function majorIn(version: unknown): string {
   return major;
 }
 
-interface ChromeOptions {
-  readonly viewport: { readonly width: number; readonly height: number } | undefined;
-  readonly ignored: readonly string[];
-}
-
-/** Arguments that decide where traffic goes, or the identity of the browser. */
-const directing =
-  /^--(?:proxy-|no-proxy|host-|dns-|auth-|ssl-|user-agent|lang=|accept-lang|load-extension|disable-extensions-except)/;
-
 /** Nothing of them reaches the command line of Chromium. */
-function chromeOptions(options: Fields): ChromeOptions {
+function chromeOptions(options: Fields): ReadArguments {
   const field = (name: string) => `goog:chromeOptions.${name}`;
   const { args = [], extensions = [] } = options;
   if (options.mobileEmulation !== undefined)
@@ -165,31 +157,17 @@ function chromeOptions(options: Fields): ChromeOptions {
       "extensions in the request are not possible",
       'Upload them with POST /extensions, and name them in "shoal:options": {"extensions": [{"name": "…"}]}.',
     );
-  if (!Array.isArray(args)) throw refusal(field("args"), "expected a list");
   if ("proxy" in fieldsIn(options.prefs, field("prefs")))
     throw refusal(field("prefs.proxy"), "a proxy of the client is not possible", proxyHint);
-  let viewport: ChromeOptions["viewport"];
-  const ignored: string[] = Object.keys(options)
+  const others = Object.keys(options)
     .filter((name) => ![...driverOptions, "args", "extensions", "w3c"].includes(name))
     .map(field);
-  for (const argument of args as readonly unknown[]) {
-    const text = String(argument);
-    const full = text.startsWith("--") ? text : `--${text}`;
-    const size = windowSizeIn(full);
-    if (size !== undefined) viewport = size;
-    else if (directing.test(full))
-      throw refusal(
-        field("args"),
-        `${JSON.stringify(text.slice(0, maxNameCharacters))} cannot be passed to Chromium`,
-        'Use fields of POST /browsers in "shoal:options", or the CDP command of your client.',
-      );
-    else if (!isHarmlessArgument(full)) ignored.push(`${field("args")}: ${full.split("=", 1)[0] ?? ""}`);
-  }
-  return { viewport, ignored };
+  const read = readArguments(args);
+  return { ...read, ignored: [...others, ...read.ignored] };
 }
 
 /** `1920x1080x24` or `1920x1080`. */
-function screenSize(value: unknown): ChromeOptions["viewport"] {
+function screenSize(value: unknown): ReadArguments["viewport"] {
   if (value === undefined) return undefined;
   const [, width, height] = /^(\d{1,5})x(\d{1,5})(?:x\d{1,2})?$/.exec(textOf(value)) ?? [];
   if (width === undefined) throw refusal("screenResolution", "expected 1920x1080x24");

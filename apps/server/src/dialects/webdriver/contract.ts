@@ -17,7 +17,7 @@ export const newSession = defineEndpoint({
   area: "WebDriver",
   plane: "control",
   method: "POST",
-  path: "/webdriver/session",
+  path: "/session",
   summary: "Create a session.",
   idempotency: { repeats: "It creates another session." },
   body: json(NewSession, { limitBytes: 12 * 2 ** 20 }),

@@ -39,3 +39,28 @@ it("a page of a browser gets no Basic challenge, so that it does not ask its use
 it("other operations have no Basic challenge", async () => {
   expect(await challengesOf("/browsers")).toEqual(bearer);
 });
+
+it.each([
+  ["GET", "/wd/hub/graphql", 404, "unknown command"],
+  ["GET", "/session/unknown/title", 404, "invalid session id"],
+  ["POST", "/wd/hub/session/unknown/url", 404, "invalid session id"],
+  ["PUT", "/wd/hub/session", 405, "unknown method"],
+  ["DELETE", "/browsers/k3f9k3f9k3f9k3f9k3f9k3f9/wd/session", 401, "unknown error"],
+])("errors of %s %s have the shape of WebDriver", async (method, path, status, error) => {
+  const answer = await fetch(server.baseUrl + path, { method });
+  const text = expect.any(String) as string;
+  expect([answer.status, await answer.json()]).toEqual([status, { value: { error, message: text, stacktrace: "" } }]);
+});
+
+it.each(["/status", "/wd/hub/status"])("%s needs no key", async (path) => {
+  const { value } = (await (await fetch(server.baseUrl + path)).json()) as { readonly value: object };
+  expect(value).toEqual({ ready: true, message: "The service creates sessions." });
+});
+
+it("describes itself in an OpenAPI document", async () => {
+  const answer = await fetch(`${server.baseUrl}/webdriver/openapi.json`);
+  expect(await answer.json()).toMatchObject({
+    paths: { "/webdriver/session": { post: {} } },
+    components: { securitySchemes: { key: { type: "http", scheme: "basic" } } },
+  });
+});
