@@ -121,7 +121,7 @@ const others = [
   "organization.limits.update",
   "organization.entitlements.get",
   "auth.context.get",
-  // Each project has its own: bot-identities.test.ts, evidence.test.ts.
+  // Each project has its own: bot-identities.test.ts, evidence.slow.ts.
   "botIdentity.get",
   "botIdentity.rotate",
   "evidenceKey.get",

@@ -11,9 +11,14 @@ import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 
 let server: TestServer;
 let project: { id: string; key: string };
+/** Id of a running session of another project. */
+let otherSession: string;
 beforeAll(async () => {
   server = await startTestServer({ secret_key: sharedSecret, max_sessions_per_project: 2 });
   project = await server.addProject("shop");
+  const { key } = await server.addProject("other");
+  const opened = await server.request("POST", "/browsers", { key, body: { timeout_seconds: 3600 } });
+  otherSession = Browser.parse(opened.body).session_id;
 });
 afterAll(() => server.close());
 
@@ -177,10 +182,8 @@ it.each<[string, string, Record<string, string>, [number, string]]>([
   ["a page of another site", "/?token=KEY", { origin: "https://attacker.example" }, [403, "may not connect"]],
   ["a page without an origin", "/?token=KEY", { origin: "null" }, [403, "may not connect"]],
 ])("refuses %s with a sentence, and creates nothing", async (_what, path, headers, [status, sentence]) => {
-  const other = Browser.parse((await server.request("POST", "/browsers", { body: {} })).body);
-  const asked = path.replace("KEY", project.key).replace("OTHER", other.session_id);
+  const asked = path.replace("KEY", project.key).replace("OTHER", otherSession);
   const answer = await refused(encodeURI(asked), headers);
-  await server.request("DELETE", `/browsers/${other.session_id}`);
   expect(answer).toEqual({
     status,
     type: "text/plain; charset=utf-8",
