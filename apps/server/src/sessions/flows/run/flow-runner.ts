@@ -1,7 +1,7 @@
 import type { Database } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
 import type { Flow, FlowDivergence, StartFlowRun } from "@shoal/schemas";
-import pLimit, { type LimitFunction } from "p-limit";
+import pLimit from "p-limit";
 import type * as z from "zod/mini";
 import type { Access } from "../../../http/auth/access.ts";
 import { mayUseSecrets } from "../../../http/auth/rights.ts";
@@ -11,6 +11,7 @@ import { untilRow } from "../../../storage/until-row.ts";
 import type { Sessions } from "../../browsers/sessions.ts";
 import type { SessionRow } from "../../browsers/session-store.ts";
 import type { HandoffGate } from "../../handoff/handoff-gate.ts";
+import { RunningRows } from "./running-rows.ts";
 import { RowRun, type RowRunParts } from "./row-run.ts";
 import { callersRowSession, newRowSession, requestOf, type RowSessionParts } from "./row-session.ts";
 import { needsSecrets, sessionInRun, tooManyRows, within } from "./run-refusals.ts";
@@ -50,12 +51,17 @@ interface Started {
   readonly signal: AbortSignal;
 }
 
-/** Of one project on this server. */
+interface NumberedRow {
+  readonly values: RowValues;
+  readonly index: number;
+}
+
+/** Of one project on this server, without rows that wait for a person. */
 const maxRunningRows = 10;
 const maxRows = 300;
 
 interface ProjectRows {
-  readonly limit: LimitFunction;
+  readonly running: RunningRows;
   /** Running and waiting rows of all its runs. */
   count: number;
 }
@@ -92,13 +98,13 @@ export class FlowRunner {
     // The check may take long, and `close` waits for entered runs alone.
     if (isDraining()) throw stopping();
     const { projectId } = access;
-    const { leave, limit } = this.#enter(projectId, rows.length, session?.id);
+    const { leave, running } = this.#enter(projectId, rows.length, session?.id);
     try {
       const rowCount = rows.length;
       const id = await store.insert({ projectId, flowId: flow.id, version: flow.version, rowCount, scheduled });
       const cancel = new AbortController();
       const started = { id, flow, access, request, rows, sessionId: session?.id, signal: cancel.signal };
-      const done = this.#run(started, limit).finally(() => {
+      const done = this.#run(started, running).finally(() => {
         this.#running.delete(id);
         leave();
       });
@@ -124,9 +130,9 @@ export class FlowRunner {
     projectId: string,
     count: number,
     sessionId: string | undefined,
-  ): { readonly limit: LimitFunction; readonly leave: () => void } {
+  ): { readonly running: RunningRows; readonly leave: () => void } {
     if (sessionId !== undefined && this.#sessions.has(sessionId)) throw ServiceError.of(sessionInRun(sessionId));
-    const rows = this.#projects.get(projectId) ?? { limit: pLimit(maxRunningRows), count: 0 };
+    const rows = this.#projects.get(projectId) ?? { running: new RunningRows(maxRunningRows), count: 0 };
     if (rows.count + count > maxRows) throw ServiceError.of(tooManyRows(maxRows));
     rows.count += count;
     this.#projects.set(projectId, rows);
@@ -136,7 +142,7 @@ export class FlowRunner {
       rows.count -= count;
       if (rows.count === 0) this.#projects.delete(projectId);
     };
-    return { limit: rows.limit, leave };
+    return { running: rows.running, leave };
   }
 
   /** Ends a run; on another server, its next change does. */
@@ -175,11 +181,11 @@ export class FlowRunner {
   }
 
   /** Never rejects. */
-  async #run(started: Started, limit: LimitFunction): Promise<void> {
+  async #run(started: Started, running: RunningRows): Promise<void> {
     const { id, request, rows, signal } = started;
     const own = pLimit(request.concurrency);
     const statuses = await Promise.all(
-      rows.map((values, index) => own(() => limit(() => this.#row(started, values, index)))),
+      rows.map((values, index) => own(() => this.#inPlace(running, started, { values, index }))),
     );
     try {
       await throughOutages(() => this.#parts.store.finish(id, statusOf(statuses)), signal);
@@ -188,9 +194,21 @@ export class FlowRunner {
     }
   }
 
-  async #row(started: Started, values: RowValues, index: number): Promise<RowStatus> {
+  async #inPlace(running: RunningRows, started: Started, row: NumberedRow): Promise<RowStatus> {
+    try {
+      await running.enter(started.signal);
+    } catch {
+      return "canceled";
+    }
+    try {
+      return await this.#row(running, started, row);
+    } finally {
+      running.leave();
+    }
+  }
+
+  async #row(running: RunningRows, started: Started, { index, values }: NumberedRow): Promise<RowStatus> {
     const { access, flow, id, request, sessionId, signal } = started;
-    if (signal.aborted) return "canceled";
     const { database, store } = this.#parts;
     const session =
       sessionId === undefined
@@ -198,6 +216,7 @@ export class FlowRunner {
         : callersRowSession(this.#parts, access, sessionId);
     const row = new RowRun(this.#parts, {
       ...{ access, flow, session, signal, values, names: request.names ?? {} },
+      running,
       personSeconds: request.person_timeout_seconds,
       change: (change) => store.change(id, index, change),
       keepPicture: (step, jpeg) => store.pictures.keep(id, { row: index, step, jpeg }),

@@ -23,6 +23,7 @@ function takenRow(answer: () => Promise<unknown>, role?: Access["role"], onAcces
     });
   });
   let calls = 0;
+  const places = { taken: 1 };
   const request = () => {
     calls += 1;
     if (calls === 1) return Promise.resolve(Object.assign(Readable.from([Buffer.from(done)]), { statusCode: 200 }));
@@ -58,11 +59,12 @@ function takenRow(answer: () => Promise<unknown>, role?: Access["role"], onAcces
     session: newRowSession(parts, access, undefined),
     values: { texts: new Map(), secrets: new Map() },
     ...{ names: {}, personSeconds: 60, signal: cancel.signal },
+    running: { leave: () => (places.taken -= 1), goOn: () => (places.taken += 1) },
     change: ({ status }: RowChange) =>
       Promise.resolve(!cancel.signal.aborted && (status === undefined || log.push(status) > 0)),
     onDivergence: () => Promise.resolve(),
   } as unknown as ConstructorParameters<typeof RowRun>[1]);
-  return { access, cancel, first, log, parts, row, second };
+  return { access, cancel, first, log, parts, places, row, second };
 }
 
 const succeeds = () => Promise.resolve(Object.assign(Readable.from([Buffer.from(done)]), { statusCode: 200 }));
@@ -72,15 +74,18 @@ it.each([
   ["succeeds", succeeds, "succeeded"],
   ["fails", breaks, "failed"],
 ] as const)("leaves the session to a person if the last step %s", async (_title, answer, status) => {
-  const { first, log, row, second } = takenRow(answer);
+  const { first, log, places, row, second } = takenRow(answer);
   const ended = row.run();
   await expect.poll(() => log).toEqual(["running", "waiting"]);
+  // Other rows run meanwhile.
+  await expect.poll(() => places.taken).toBe(0);
   first.resolve(undefined);
   // Another person took over.
   await expect.poll(() => log).toEqual(["running", "waiting", "waiting"]);
   second.resolve(undefined);
   expect(await ended).toBe(status);
   expect(log).toEqual(["running", "waiting", "waiting", "deleted", status]);
+  expect(places.taken).toBe(1);
 });
 
 /** As the driver reports a connection that the database closed. */
@@ -106,12 +111,13 @@ it("waits for a person through an outage of the database, and keeps the session"
 });
 
 it("ends the session of a canceled run at once, also under a person", async () => {
-  const { cancel, log, row } = takenRow(succeeds);
+  const { cancel, log, places, row } = takenRow(succeeds);
   const ended = row.run();
   await expect.poll(() => log).toEqual(["running", "waiting"]);
   cancel.abort();
   expect(await ended).toBe("canceled");
   expect(log).toEqual(["running", "waiting", "deleted"]);
+  expect(places.taken).toBe(1);
 });
 
 it("begins no row for a person without the role", async () => {

@@ -17,6 +17,7 @@ import type { HandoffGate } from "../../handoff/handoff-gate.ts";
 import { noAnswer } from "../../instance-plane/no-answer.ts";
 import type { SignInBrowsers } from "../../live-view/sign-in-browsers.ts";
 import type { RowSession } from "./row-session.ts";
+import type { RunningRows } from "./running-rows.ts";
 import { needsSecrets } from "./run-refusals.ts";
 import type { RowChange, RowStatus } from "./run-store.ts";
 import { type OtherNames, prepareStep, type PreparedStep } from "./run-step.ts";
@@ -47,6 +48,8 @@ export interface RowOptions {
   readonly names: OtherNames;
   readonly session: RowSession;
   readonly personSeconds: number;
+  /** The row has a place, which others may use while it waits for a person. */
+  readonly running: Pick<RunningRows, "goOn" | "leave">;
   readonly signal: AbortSignal;
   /** Stores a change. False ends the row: the run was canceled. */
   readonly change: (change: RowChange) => Promise<boolean>;
@@ -229,7 +232,7 @@ export class RowRun {
         ? await this.#throughOutages(() => this.#ask(sessionId, divergence))
         : { id: active.id, isAsked: false };
     try {
-      await this.#throughOutages(() => gate.ended(id, signal));
+      await this.#outOfPlace(() => gate.ended(id, signal));
     } finally {
       if (isAsked) await this.#withdraw(id);
     }
@@ -248,11 +251,22 @@ export class RowRun {
         const active = await this.#throughOutages(() => handoffs.store.active(sessionId));
         if (active === undefined) return;
         await this.#store({ status: "waiting", steps: this.#steps });
-        await this.#throughOutages(() => gate.ended(active.id, signal));
+        await this.#outOfPlace(() => gate.ended(active.id, signal));
       }
     } catch (error) {
       if (!(error instanceof RunEnded) && !signal.aborted)
         log.warn({ session_id: sessionId, err: error }, "the session of a flow's run could not wait for its release");
+    }
+  }
+
+  /** Other rows run while this one waits. */
+  async #outOfPlace(wait: () => Promise<unknown>): Promise<void> {
+    const { running } = this.#options;
+    running.leave();
+    try {
+      await this.#throughOutages(wait);
+    } finally {
+      running.goOn();
     }
   }
 
