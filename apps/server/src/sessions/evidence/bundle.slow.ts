@@ -120,7 +120,12 @@ it("bounds the pictures and bodies of a trace, and lets timers run meanwhile", a
     await buffer(
       traceZip({
         ...{ at, name: null, sessionId: "s", startMs: 0, hasActs: true, viewport: { width: 800, height: 600 } },
-        events: { store, sessionId: "s", until: 1, reader: { projectId: "p", signal: new AbortController().signal } },
+        events: {
+          store,
+          sessionId: "s",
+          end: undefined,
+          reader: { projectId: "p", signal: new AbortController().signal },
+        },
         lastPicture: () => Promise.resolve(undefined),
         leave: (what) => gaps.push(what),
       }),
@@ -154,7 +159,7 @@ it("names the files of a trace that could not be read", async () => {
   const reader = { projectId: "p", signal: new AbortController().signal };
   const trace = traceZip({
     ...{ at, name: null, sessionId: "s", startMs: 0, hasActs: true, viewport: { width: 800, height: 600 } },
-    events: { store, sessionId: "s", until: 1, reader },
+    events: { store, sessionId: "s", end: undefined, reader },
     lastPicture: () => Promise.resolve(undefined),
     leave: (what) => gaps.push(what),
   });

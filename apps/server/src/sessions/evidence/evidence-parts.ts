@@ -17,7 +17,7 @@ import { harEntries, type TraceParts, traceZip } from "./trace-file.ts";
 export type EvidencePart = NonNullable<DownloadEvidence["include"]>[number];
 
 export interface EvidenceStores {
-  readonly telemetry: Pick<TelemetryStore, "lastPicture" | "lines">;
+  readonly telemetry: Pick<TelemetryStore, "end" | "lastPicture" | "lines">;
   readonly replays: Pick<ReplayStore, "film" | "list" | "retentionDays">;
   readonly downloads: Pick<DownloadStore, "list" | "read" | "retentionHours">;
 }

@@ -116,6 +116,20 @@ it("says why parts are missing, and contains only the parts of the request", asy
   await server.request("DELETE", `/browsers/${id}`);
 });
 
+it("contains what happened after the clock of the box was set back", async () => {
+  const id = await create({ enabled: false }, "about:blank");
+  const folder = join(server.dataDir, "telemetry", id);
+  mkdirSync(folder, { recursive: true });
+  // Recorders keep the time of the event before.
+  const ts = (Date.now() + 3_600_000) * 1000;
+  const event = { ts, type: "console_log", category: "console", source: { kind: "cdp" }, data: {} };
+  const line = (seq: number) => `${JSON.stringify({ seq, event })}\n`;
+  writeFileSync(join(folder, `${"0".repeat(16)}-${String(ts)}.ndjson`), line(1) + line(2));
+  const events = linesOf(await bundleOf(id, "?include=telemetry")).map((one) => JSON.parse(one) as { seq: number });
+  expect(events.map(({ seq }) => seq)).toEqual([1, 2]);
+  await server.request("DELETE", `/browsers/${id}`);
+});
+
 it("answers 404 to other projects, whose manifests have another key", async () => {
   const id = await create({ enabled: false }, "about:blank");
   const other = await server.addProject("evidence-stranger");

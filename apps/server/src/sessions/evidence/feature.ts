@@ -32,9 +32,11 @@ export function evidenceFeature({ config, log, secrets }: Host, { sessions, stor
       const view = await sessions.get(projectId, sessionId, true);
       const instance = view.row.ended_at === null ? await instanceOf(sessions, projectId, sessionId) : undefined;
       const at = new Date();
+      // So that all parts of the bundle end at the same event, while the session goes on.
+      const end = view.row.ended_at === null ? await stores.telemetry.end(sessionId) : undefined;
       const write = async (bundle: Bundle): Promise<void> => {
         const reader = { projectId, signal: bundle.signal };
-        const events = { store: stores.telemetry, sessionId, until: at.getTime() * 1000, reader };
+        const events = { store: stores.telemetry, sessionId, end, reader };
         const retentionDays = config.telemetry_retention_days;
         const captured = namesOf(view.captured);
         const { created_at: createdAt, name, viewport } = view.row;

@@ -7,8 +7,8 @@ const chunkEvents = 200;
 export interface EventsOf {
   readonly store: Pick<TelemetryStore, "lines">;
   readonly sessionId: string;
-  /** Microseconds since 1970, not included. */
-  readonly until: number;
+  /** The offset after the last event; `undefined` = all events. Not a time: the clock of a box may be wrong, or be set. */
+  readonly end: number | undefined;
   readonly reader: HistoryReader;
 }
 
@@ -17,9 +17,9 @@ export interface Choice extends Partial<Pick<WantedEvents, "categories" | "types
 }
 
 /** Chunks of JSON lines, oldest first. */
-export function linesOf({ reader, sessionId, store, until }: EventsOf, choice: Choice): AsyncGenerator<Uint8Array> {
+export function linesOf({ end, reader, sessionId, store }: EventsOf, choice: Choice): AsyncGenerator<Uint8Array> {
   const { categories, limit = chunkEvents, types } = choice;
-  return store.lines(sessionId, { categories, types, limit, until }, reader);
+  return store.lines(sessionId, { categories, types, limit, end }, reader);
 }
 
 /** Events, oldest first. */

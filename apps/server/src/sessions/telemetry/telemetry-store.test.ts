@@ -9,6 +9,7 @@ import { PassThrough, Readable } from "node:stream";
 import { pino } from "pino";
 import { afterEach, expect, it } from "vitest";
 import { type HistoryQuestion, readHistory } from "../../storage/telemetry-files/history.ts";
+import { writeEvents } from "../../storage/telemetry-files/event-files.ts";
 import { createTelemetryStore } from "./telemetry-store.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "shoal-telemetry-"));
@@ -43,6 +44,34 @@ it("lists the last events of a session that is ending", async () => {
   const { items } = await store.list("session", { limit: 10, order: "asc" }, { projectId: "project", signal });
   expect(JSON.parse(String(serializedBytes(items)))).toMatchObject([{ seq: 1 }]);
   await finished;
+});
+
+it("reads the events up to a place, whatever their times", async () => {
+  const parsing = { run: (_kind: string, question: HistoryQuestion) => readHistory(question) };
+  const store = createTelemetryStore({
+    ...{ directory, retentionMs: 3_600_000, parsing: parsing as never, log: pino({ level: "silent" }) },
+  });
+  expect(await store.end("placed")).toBeUndefined();
+  const writer = writeEvents(join(directory, "placed"), 2 ** 20);
+  const source = { kind: "cdp" };
+  const append = (seq: number, ts: number) => {
+    const event = { ts, type: "console_log", category: "console", source, data: {} };
+    return writer.append(Buffer.from(`${JSON.stringify({ seq, event })}\n`));
+  };
+  await append(1, Date.now() * 1000 + 3_600_000_000);
+  await append(2, 1);
+  const end = await store.end("placed");
+  await append(3, 1);
+  await writer.close();
+  const reader = { projectId: "project", signal: new AbortController().signal };
+  const seqs = async (wanted: { readonly end?: number | undefined }): Promise<number[]> => {
+    const chunks = [];
+    const one = { categories: undefined, types: undefined, limit: 1, ...wanted };
+    for await (const chunk of store.lines("placed", one, reader)) chunks.push(Buffer.from(chunk).toString());
+    return chunks.map((line) => (JSON.parse(line) as { seq: number }).seq);
+  };
+  expect(await seqs({ end })).toEqual([1, 2]);
+  expect(await seqs({})).toEqual([1, 2, 3]);
 });
 
 it("keeps the events of a running session that had none during the retention", async () => {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type * as z from "zod/mini";
 import type { Log } from "../../log/log.ts";
 import { type Collector, collectEvents } from "./collector.ts";
-import { type EventChunk, readChunk } from "../../storage/telemetry-files/event-files.ts";
+import { endOf, type EventChunk, readChunk } from "../../storage/telemetry-files/event-files.ts";
 import type { SessionRef } from "../../storage/session-files/session-files.ts";
 import type { StoredTelemetry } from "./stored-telemetry.ts";
 import type { ParsePool } from "../../storage/parsing/parse-pool.ts";
@@ -29,6 +29,8 @@ export interface TelemetryStore {
   lastPicture(sessionId: string, reader: HistoryReader): Promise<Buffer | undefined>;
   /** All events, oldest first, in chunks of JSON lines. Of a session that is ending here, waits for the last events. */
   lines(sessionId: string, wanted: WantedEvents, reader: HistoryReader): AsyncGenerator<Uint8Array<ArrayBuffer>>;
+  /** Where the events end that are stored now, for {@link WantedEvents.end}; `undefined` if none are stored here. Waits as `lines`. */
+  end(sessionId: string): Promise<number | undefined>;
   localSessions(): Promise<readonly string[]>;
   hasLocal(session: SessionRef): Promise<boolean>;
   /** Uploads the events of an ended session to the store, and removes them here. */
@@ -37,7 +39,7 @@ export interface TelemetryStore {
   sweep(nowMs?: number): Promise<number>;
 }
 
-export interface WantedEvents extends Pick<HistoryQuestion, "categories" | "types" | "until"> {
+export interface WantedEvents extends Pick<HistoryQuestion, "categories" | "end" | "types"> {
   /** Of a chunk. */
   readonly limit: number;
 }
@@ -109,12 +111,20 @@ export function createTelemetryStore(options: TelemetryStoreOptions): TelemetryS
       await ending.get(sessionId);
       let offset: number | undefined;
       for (let hasMore = true; hasMore;) {
-        const about = { directory: directoryOf(sessionId), order: "asc", since: 0, offset, asLines: true } as const;
-        const page = await ask("telemetryHistory", { question: { ...wanted, ...about }, sessionId }, reader);
+        const about = { directory: directoryOf(sessionId), order: "asc", since: 0, until: Infinity, offset } as const;
+        const page = await ask(
+          "telemetryHistory",
+          { question: { ...wanted, ...about, asLines: true }, sessionId },
+          reader,
+        );
         if (page.items.length > 0) yield page.items;
         hasMore = page.hasMore;
         offset = page.nextOffset;
       }
+    },
+    async end(sessionId) {
+      await ending.get(sessionId);
+      return endOf(directoryOf(sessionId));
     },
     localSessions: () => readdir(directory).catch(() => []),
     hasLocal: async ({ sessionId }) => !(await isMissing(directoryOf(sessionId))),

@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Complete lines, each an envelope of the contract. */
@@ -37,6 +37,12 @@ export async function segmentsOf(directory: string): Promise<Segment[]> {
   return names.flatMap((name) => segmentNamed(name) ?? []).sort((a, b) => a.start - b.start);
 }
 
+/** The offset after the last stored byte; `undefined` without files. */
+export async function endOf(directory: string): Promise<number | undefined> {
+  const last = (await segmentsOf(directory)).at(-1);
+  return last === undefined ? undefined : last.start + (await stat(join(directory, last.name))).size;
+}
+
 /** 0 when missing. */
 export function timeOf(line: string): number {
   return Number(/"ts":(\d{1,16})/.exec(line)?.[1] ?? 0);
@@ -60,16 +66,11 @@ export function writeEvents(directory: string, maxBytes: number): EventWriter {
   let fileBytes = 0;
   let next: number | undefined;
 
-  async function end(): Promise<number> {
-    const last = (await segmentsOf(directory)).at(-1);
-    return last === undefined ? 0 : last.start + (await readFile(join(directory, last.name))).length;
-  }
-
   async function roll(lines: Buffer): Promise<FileHandle> {
     await file?.close();
     file = undefined;
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    next ??= await end();
+    next ??= (await endOf(directory)) ?? 0;
     const lineEnd = lines.indexOf(10);
     file = await open(
       join(directory, `${String(next).padStart(16, "0")}-${String(timeOf(lines.toString("utf8", 0, lineEnd)))}.ndjson`),

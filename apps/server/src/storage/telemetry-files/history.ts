@@ -32,6 +32,8 @@ export interface HistoryQuestion {
   readonly since: number;
   /** Infinite = no limit. */
   readonly until: number;
+  /** Of ascending order: an offset, from which nothing is read. */
+  readonly end?: number | undefined;
   readonly categories: readonly string[] | undefined;
   readonly types: readonly string[] | undefined;
   /** Lines instead of a JSON array. */
@@ -91,10 +93,11 @@ class HistoryReader {
   }
 
   async read(): Promise<HistoryPage> {
-    const { order, offset, until } = this.#question;
+    const { end = Number.POSITIVE_INFINITY, order, offset, until } = this.#question;
     const isForward = order === "asc";
     let nextOffset = offset;
     for await (const placed of this.#lines()) {
+      if (isForward && placed.start >= end) break;
       const envelope = parse(placed);
       if (isForward && envelope !== undefined && envelope.event.ts >= until) break;
       if (this.#isFull(envelope)) return this.#page(true, isForward ? placed.start : placed.end);
