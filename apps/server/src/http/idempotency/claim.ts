@@ -1,9 +1,23 @@
 import { isStatusReply, ServiceError, withStatus } from "@shoal/router";
 import type { ErrorBody } from "@shoal/schemas";
+import { sql } from "kysely";
 import type { Secrets } from "../../storage/secrets.ts";
 
-/** The other servers free the claims of a dead server earlier. */
-export const leaseMs = 120_000;
+const leaseSeconds = 120;
+
+/** SQL: the row is older than the retention, by the clock of the database, because those of servers differ. */
+export const isPastRetention = (retentionMs: number) =>
+  sql<boolean>`idempotency_keys.created_at < clock_timestamp() - make_interval(secs => ${sql.lit(retentionMs / 1000)})`;
+
+/**
+ * SQL: the request of the row has ended without an answer. A running server holds its claims for as long as the request
+ * takes. Its own ones are only asked for if it has none with this key; other servers free those of a dead server at once.
+ */
+export const isAbandoned = (serverId: string) =>
+  sql<boolean>`(idempotency_keys.status = 0
+    and idempotency_keys.created_at < clock_timestamp() - make_interval(secs => ${sql.lit(leaseSeconds)})
+    and (idempotency_keys.server_id = ${sql.lit(serverId)}
+      or not exists (select from servers where servers.id = idempotency_keys.server_id)))`;
 
 export interface Claim {
   /** Contains the API key, because another caller must not see an answer that may contain a secret. */

@@ -1,9 +1,18 @@
 import { type Database, outageOf, type Tables } from "@shoal/database";
 import { isLasting } from "@shoal/router";
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Log } from "../../log/log.ts";
 import type { Secrets } from "../../storage/secrets.ts";
-import { type Claim, leaseMs, nameOf, type Outcome, outcomeOf, refusalOf, sealOutcome } from "./claim.ts";
+import {
+  type Claim,
+  isAbandoned,
+  isPastRetention,
+  nameOf,
+  type Outcome,
+  outcomeOf,
+  refusalOf,
+  sealOutcome,
+} from "./claim.ts";
 import { createUnsettled, type Unsettled } from "./unsettled.ts";
 
 export interface ClaimedWorkParts {
@@ -14,12 +23,10 @@ export interface ClaimedWorkParts {
   readonly log: Log;
 }
 
-/** A claim with its `created_at`, which identifies it. */
-interface HeldClaim extends Claim {
-  readonly since: string;
-}
-
-/** Runs requests with effects outside the database: claims the key before and stores the answer after. */
+/**
+ * Runs requests with effects outside the database: claims the key before and stores the answer after. A server has one
+ * request for a key at a time, so the key and the server identify a claim.
+ */
 export class ClaimedWork {
   readonly #query: Kysely<Tables>;
   readonly #parts: ClaimedWorkParts;
@@ -34,23 +41,22 @@ export class ClaimedWork {
   /** @returns `undefined` while another request holds the key. */
   async run(claim: Claim, status: number, handle: () => unknown): Promise<{ readonly value: unknown } | undefined> {
     await this.#unsettled.settle(nameOf(claim));
-    const held = { ...claim, since: new Date().toISOString() };
     try {
-      if (!(await this.#take(held))) return undefined;
+      if (!(await this.#take(claim))) return undefined;
     } catch (error) {
       // The claim may have been stored despite the error.
-      if (outageOf(error) !== undefined) this.#settleLater(held, undefined);
+      if (outageOf(error) !== undefined) this.#settleLater(claim, undefined);
       throw error;
     }
     let value: unknown;
     try {
       value = await handle();
     } catch (error) {
-      await this.#settle(held, isLasting(error) ? refusalOf(error) : undefined);
+      await this.#settle(claim, isLasting(error) ? refusalOf(error) : undefined);
       throw error;
     }
     // Before the answer is sent, because a client that loses it may repeat the request at once.
-    await this.#settle(held, outcomeOf(value, status));
+    await this.#settle(claim, outcomeOf(value, status));
     return { value };
   }
 
@@ -59,9 +65,9 @@ export class ClaimedWork {
   }
 
   /** @returns false if another request holds the key. */
-  async #take({ scope, key, fingerprint, since: created_at }: HeldClaim): Promise<boolean> {
+  async #take({ scope, key, fingerprint }: Claim): Promise<boolean> {
     const { retentionMs, serverId: server_id } = this.#parts;
-    const before = (ageMs: number) => new Date(Date.now() - ageMs).toISOString();
+    const created_at = sql<string>`clock_timestamp()`;
     const taken = await this.#query
       .insertInto("idempotency_keys")
       .values({ scope, key, fingerprint, status: 0, response: null, created_at, server_id })
@@ -71,12 +77,8 @@ export class ClaimedWork {
           .doUpdateSet({ fingerprint, status: 0, response: null, created_at, server_id })
           .where((where) =>
             where.or([
-              where("idempotency_keys.created_at", "<", before(retentionMs)),
-              where.and([
-                where("idempotency_keys.status", "=", 0),
-                where("idempotency_keys.created_at", "<", before(leaseMs)),
-                where("idempotency_keys.fingerprint", "=", fingerprint),
-              ]),
+              isPastRetention(retentionMs),
+              where.and([isAbandoned(server_id), where("idempotency_keys.fingerprint", "=", fingerprint)]),
             ]),
           ),
       )
@@ -86,7 +88,7 @@ export class ClaimedWork {
   }
 
   /** Stores a permanent answer, or frees the key; repeats this later if the database fails. */
-  async #settle(claim: HeldClaim, outcome: Outcome | undefined): Promise<void> {
+  async #settle(claim: Claim, outcome: Outcome | undefined): Promise<void> {
     try {
       await this.#write(claim, outcome);
     } catch (error) {
@@ -95,33 +97,34 @@ export class ClaimedWork {
     }
   }
 
-  #settleLater(claim: HeldClaim, outcome: Outcome | undefined): void {
+  #settleLater(claim: Claim, outcome: Outcome | undefined): void {
     this.#unsettled.add(nameOf(claim), () => this.#write(claim, outcome));
   }
 
-  async #write(claim: HeldClaim, outcome: Outcome | undefined): Promise<void> {
+  async #write(claim: Claim, outcome: Outcome | undefined): Promise<void> {
     if (outcome === undefined) await this.#free(claim);
     else await this.#store(claim, outcome);
   }
 
   /** Keeps a stored answer. */
-  async #free({ key, scope, since }: HeldClaim): Promise<void> {
+  async #free({ key, scope }: Claim): Promise<void> {
     await this.#query
       .deleteFrom("idempotency_keys")
       .where("scope", "=", scope)
       .where("key", "=", key)
-      .where("created_at", "=", since)
+      .where("server_id", "=", this.#parts.serverId)
       .where("status", "=", 0)
       .execute();
   }
 
-  async #store(claim: HeldClaim, outcome: Outcome): Promise<void> {
+  async #store(claim: Claim, outcome: Outcome): Promise<void> {
     await this.#query
       .updateTable("idempotency_keys")
       .set({ status: outcome.status, response: sealOutcome(this.#parts.secrets, claim, outcome) })
       .where("scope", "=", claim.scope)
       .where("key", "=", claim.key)
-      .where("created_at", "=", claim.since)
+      .where("server_id", "=", this.#parts.serverId)
+      .where("status", "=", 0)
       .execute();
   }
 }

@@ -1,14 +1,24 @@
 import { CreatedApiKey } from "@shoal/schemas";
+import { sql } from "kysely";
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { createSecrets } from "../../storage/secrets.ts";
 import { startTestServer, type TestRequest, type TestServer } from "../../testing/test-server.ts";
+import { ClaimedWork, type ClaimedWorkParts as WorkParts } from "./claimed-work.ts";
+import { createRowWork } from "./row-work.ts";
 
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();
 });
 afterAll(() => server.close());
+
+function claimedWorkOf(parts: WorkParts) {
+  const work = new ClaimedWork(parts);
+  return work.run.bind(work);
+}
 
 const post = (path: string, idempotencyKey: string, request: TestRequest = {}) =>
   server.request("POST", path, { ...request, headers: { "idempotency-key": idempotencyKey } });
@@ -93,6 +103,29 @@ it("is not blocked forever by a server that died during the request", async () =
       .execute();
   await claim(10 * 60_000);
   expect((await post("/profiles", key, { body: { name: "abandoned" } })).status).toBe(201);
+});
+
+it.each([
+  ["effects outside of the database", claimedWorkOf],
+  ["changes of rows", createRowWork],
+])("holds a key while the server of its request runs, however long it takes: %s", async (_title, workOf) => {
+  const key = randomUUID();
+  await post("/profiles", key, { body: { name: key } });
+  const { query } = server.database;
+  const rows = query.selectFrom("idempotency_keys").selectAll().where("key", "=", key);
+  const { fingerprint, scope, server_id: owner } = await rows.executeTakeFirstOrThrow();
+  const running = await query.selectFrom("servers").select("id").execute();
+  expect(running.map(({ id }) => id)).toContain(owner);
+  const dayAgo = sql<string>`clock_timestamp() - interval '1 day'`;
+  const update = query.updateTable("idempotency_keys").where("key", "=", key);
+  await update.set({ status: 0, response: null, created_at: dayAgo }).execute();
+  const parts = { database: server.database, secrets: createSecrets("a secret of the test"), log: pino({ level: "silent" }) };
+  const run = workOf({ ...parts, retentionMs: 1e9, serverId: "another" });
+  const repeated = () => run({ scope, key, fingerprint }, 201, () => "done again");
+  expect(await repeated()).toBeUndefined();
+  // As after the loss of its server.
+  await update.set({ server_id: "gone" }).execute();
+  expect(await repeated()).toEqual({ value: "done again" });
 });
 
 it("waits for the first request on another server, and answers with its answer", async () => {

@@ -5,7 +5,7 @@ import pTimeout from "p-timeout";
 import type { Access } from "../auth/access.ts";
 import type { Log } from "../../log/log.ts";
 import type { Secrets } from "../../storage/secrets.ts";
-import { type Claim, nameOf, type Outcome, replay, unsealOutcome } from "./claim.ts";
+import { type Claim, isPastRetention, nameOf, type Outcome, replay, unsealOutcome } from "./claim.ts";
 import { ClaimedWork } from "./claimed-work.ts";
 import { createRowWork, isRowWork } from "./row-work.ts";
 
@@ -90,10 +90,7 @@ export function createIdempotency(parts: {
     },
     fingerprintOf: ({ projectId }) => projectId,
     async sweep() {
-      await query
-        .deleteFrom("idempotency_keys")
-        .where("created_at", "<", new Date(Date.now() - parts.retentionMs).toISOString())
-        .execute();
+      await query.deleteFrom("idempotency_keys").where(isPastRetention(parts.retentionMs)).execute();
     },
     close: () => {
       claimedWork.close();

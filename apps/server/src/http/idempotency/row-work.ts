@@ -7,7 +7,8 @@ import type { Log } from "../../log/log.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import {
   type Claim,
-  leaseMs,
+  isAbandoned,
+  isPastRetention,
   nameOf,
   type Outcome,
   outcomeOf,
@@ -53,6 +54,8 @@ interface KeptRow {
   readonly status: number;
   readonly response: Buffer | null;
   readonly created_at: string;
+  readonly is_past: boolean;
+  readonly is_abandoned: boolean;
 }
 
 /**
@@ -68,23 +71,21 @@ export function createRowWork(parts: {
   readonly log: Log;
 }): RowWork {
   const { database, secrets, retentionMs, serverId, log } = parts;
+  const isPast = isPastRetention(retentionMs).compile(database.query).sql;
+  const isLost = isAbandoned(serverId).compile(database.query).sql;
 
   async function once(claim: Claim, status: number, handle: () => unknown): ReturnType<RowWork> {
-    const since = new Date();
     const named = `scope = ${text(claim.scope)} and key = ${text(claim.key)}`;
     return database.hold(async (connection) => {
       const [, [lock] = [], [row] = []] = await connection.send(
-        `begin isolation level read committed; select pg_try_advisory_xact_lock(${lockOf(claim)}) as taken; select fingerprint, status, response, created_at from idempotency_keys where ${named}; savepoint shoal_work`,
+        `begin isolation level read committed; select pg_try_advisory_xact_lock(${lockOf(claim)}) as taken; select fingerprint, status, response, created_at, ${isPast} as is_past, ${isLost} as is_abandoned from idempotency_keys where ${named}; savepoint shoal_work`,
       );
       const { taken } = lock as { readonly taken: boolean };
       if (!taken) return undefined;
       const kept = row as KeptRow | undefined;
-      const ageMs = kept === undefined ? 0 : since.getTime() - Date.parse(kept.created_at);
       // A claim without an answer belongs to claimed work.
-      const isPast =
-        kept !== undefined &&
-        (ageMs > retentionMs || (kept.status === 0 && ageMs > leaseMs && kept.fingerprint === claim.fingerprint));
-      if (kept !== undefined && !isPast) {
+      const isOver = kept?.is_past === true || (kept?.is_abandoned === true && kept.fingerprint === claim.fingerprint);
+      if (kept !== undefined && !isOver) {
         if (kept.fingerprint !== claim.fingerprint) throw keyOfAnotherRequest(claim.key);
         return kept.status === 0 || kept.response === null
           ? undefined
@@ -97,7 +98,7 @@ export function createRowWork(parts: {
           text(claim.fingerprint),
           String(outcome.status),
           bytes(sealOutcome(secrets, claim, outcome)),
-          `'${since.toISOString()}'`,
+          "clock_timestamp()",
           text(serverId),
         ].join(", ");
         const past =

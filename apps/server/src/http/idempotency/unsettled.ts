@@ -1,10 +1,10 @@
 import type { Log } from "../../log/log.ts";
 
-/** More claims than a server has in progress when its database fails; further claims expire. */
+/** More claims than a server has in progress when its database fails; others hold their keys until they expire. */
 const maxEntries = 10_000;
 const everyMs = 1000;
 
-/** Claims that an outage kept from being updated; retried, so that a key does not block until its lease ends. */
+/** Claims that an outage kept from being updated; retried, so that a key does not block. */
 export interface Unsettled {
   /** Retries `write` until it succeeds. */
   add(name: string, write: () => Promise<void>): void;
