@@ -1,5 +1,11 @@
 import type { ColumnType, Generated, GeneratedAlways } from "kysely";
-import type { AppLogChunksTable, AppVersionsTable, DeploymentsTable, SchedulesTable } from "./tables/app-tables.ts";
+import type {
+  AppLogChunksTable,
+  AppLogTotalsTable,
+  AppVersionsTable,
+  DeploymentsTable,
+  SchedulesTable,
+} from "./tables/app-tables.ts";
 import type { AuditTables } from "./tables/audit-tables.ts";
 import type {
   AuthConnectionsTable,
@@ -324,6 +330,7 @@ export interface Tables extends AuditTables, FlowTables, NetworkRecordingTables,
   deployments: DeploymentsTable;
   app_versions: AppVersionsTable;
   app_log_chunks: AppLogChunksTable;
+  app_log_totals: AppLogTotalsTable;
   schedules: SchedulesTable;
   rate_limit_uses: RateLimitUsesTable;
   usage_sessions: UsageSessionsTable;

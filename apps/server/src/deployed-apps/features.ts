@@ -32,7 +32,7 @@ export async function appFeatures(host: Host, { boxes, flows, origins, placement
   const sdk = new SdkPackages();
   const shared = {
     ...needs,
-    logs: new AppLogs(host),
+    logs: new AppLogs({ ...host, maxProjectBytes: () => host.settings.inForce.app_log_max_gib * 2 ** 30 }),
     runtime: needs.runtime ?? appRuntimeOnUse(host, { boxes, placement, sdk }),
     store: new DeploymentStore(host.database, host.envelopes),
   };

@@ -19,6 +19,7 @@ export interface BackupSource {
 
 const passing: ReadonlySet<string> = new Set([
   "app_log_chunks",
+  "app_log_totals",
   "browser_pool_waiters",
   "console_links",
   "console_sessions",

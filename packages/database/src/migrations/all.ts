@@ -16,6 +16,7 @@ import { searches } from "./0014-searches.ts";
 import { snapshots } from "./0015-snapshots.ts";
 import { recordingSeeds } from "./0016-recording-seeds.ts";
 import { flowRunPictures } from "./0017-flow-run-pictures.ts";
+import { appLogTotals } from "./0018-app-log-totals.ts";
 
 /** Every migration by name; they run in the order of their names. Never change or remove a released one. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -36,4 +37,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0015_snapshots": snapshots,
   "0016_recording_seeds": recordingSeeds,
   "0017_flow_run_pictures": flowRunPictures,
+  "0018_app_log_totals": appLogTotals,
 };

@@ -68,6 +68,13 @@ export interface AppActionColumn {
   readonly output_schema?: Record<string, unknown> | null;
 }
 
+/** Triggers write it. */
+export interface AppLogTotalsTable {
+  deployment_id: string;
+  /** Of its lines, with 256 for each chunk. */
+  bytes: number;
+}
+
 export interface AppLogChunksTable {
   id: string;
   deployment_id: string;

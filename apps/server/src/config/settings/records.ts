@@ -37,6 +37,14 @@ export const records = {
     fallback: 14,
     live: true,
   }),
+  app_log_max_gib: setting({
+    kind: "integer",
+    schema: integer(1, 1_048_576),
+    summary:
+      "Space for the log lines of one project in the database, 1 to 1048576 GiB. When it is full, its oldest lines are deleted.",
+    fallback: 5,
+    live: true,
+  }),
   webhook_retention_days: setting({
     kind: "integer",
     schema: integer(1, 365),

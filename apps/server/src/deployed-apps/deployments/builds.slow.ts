@@ -172,7 +172,7 @@ it("sweeps builds that nothing needs, and old rows of deleted deployments with t
     database,
     store: new DeploymentStore(database, await envelopesOf(server)),
     blobs: createFileBlobs(join(server.dataDir, "blobs", "deployments")),
-    logs: new AppLogs({ database, log: pino({ level: "silent" }) }),
+    logs: new AppLogs({ database, log: pino({ level: "silent" }), maxProjectBytes: () => 2 ** 30 }),
     runtime,
     onRunning: () => undefined,
     unknownFields: "ignore",

@@ -1,5 +1,6 @@
 import type { Database } from "@shoal/database";
 import { createId } from "@shoal/primitives";
+import { sql } from "kysely";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import { followEvents, type FollowedState } from "./follow-events.ts";
 import { openTestDatabase } from "../../testing/test-database.ts";
 
 const log = pino({ level: "silent" });
+const maxProjectBytes = () => 2 ** 30;
 let folder: string;
 let database: Database;
 let logs: AppLogs;
@@ -19,15 +21,22 @@ let logs: AppLogs;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "shoal-app-logs-"));
   ({ database } = await openTestDatabase(folder));
-  logs = new AppLogs({ database, log });
+  logs = new AppLogs({ database, log, maxProjectBytes });
 });
 afterAll(async () => {
   await database.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function addDeployment(): Promise<string> {
-  const { id: project_id } = await database.query.selectFrom("projects").select("id").executeTakeFirstOrThrow();
+async function addProject(): Promise<string> {
+  const id = createId();
+  await database.query.insertInto("projects").values({ id, name: id }).execute();
+  return id;
+}
+
+async function addDeployment(project?: string): Promise<string> {
+  const projects = database.query.selectFrom("projects").select("id");
+  const project_id = project ?? (await projects.executeTakeFirstOrThrow()).id;
   const id = createId();
   await database.query.insertInto("deployments").values(deploymentRow({ id, project_id })).execute();
   return id;
@@ -59,7 +68,9 @@ it("stores 100,000 lines in their order, also empty ones and ones with any chara
 
 it("says how many lines were dropped above the limit of a writer", async () => {
   const deployment_id = await addDeployment();
-  const writer = new AppLogs({ database, log, limits: { maxBytes: 2 ** 20 } }).writer({ deployment_id });
+  const writer = new AppLogs({ database, log, maxProjectBytes, limits: { maxBytes: 2 ** 20 } }).writer({
+    deployment_id,
+  });
   for (let index = 0; index < 500; index += 1) writer.line(line("x".repeat(10_000), "build"));
   await writer.end();
   writer.line(line("late"));
@@ -71,7 +82,7 @@ it("says how many lines were dropped above the limit of a writer", async () => {
 
 it("says where lines are missing because they arrived faster than the database stored them", async () => {
   const deployment_id = await addDeployment();
-  const slow = new AppLogs({ database, log, limits: { maxWaitingBytes: 20_000 } });
+  const slow = new AppLogs({ database, log, maxProjectBytes, limits: { maxWaitingBytes: 20_000 } });
   const writer = slow.writer({ deployment_id });
   for (let index = 0; index < 1000; index += 1) writer.line(line(`early ${String(index)}`));
   await expect.poll(async () => (await textsOf({ deployment_id })).length).toBeGreaterThan(100);
@@ -124,6 +135,43 @@ it("skips no line of concurrent writers of one deployment", async () => {
   await reading;
   expect(seen).toHaveLength(320);
   expect(await textsOf({ deployment_id })).toEqual(seen.map(({ text }) => text));
+});
+
+it("deletes the oldest lines of a project above its limit, and none of other projects", async () => {
+  const strangers = await addDeployment(await addProject());
+  const stranger = logs.writer({ deployment_id: strangers });
+  stranger.line(line("stays"));
+  await stranger.end();
+  const project = await addProject();
+  const [first, second] = [await addDeployment(project), await addDeployment(project)];
+  const small = new AppLogs({ database, log, maxProjectBytes: () => 2 ** 20 });
+  for (const deployment_id of [first, second, first]) {
+    const writer = small.writer({ deployment_id, invocation_id: createId() });
+    for (let index = 0; index < 80; index += 1) writer.line(line(`${String(index)} ${"x".repeat(10_000)}`));
+    await writer.end();
+  }
+  const sizeOf = async (deployment_id: string) => (await textsOf({ deployment_id })).join("\n").length;
+  const bytes = (await sizeOf(first)) + (await sizeOf(second));
+  expect(bytes).toBeLessThan(2 ** 20);
+  expect(bytes).toBeGreaterThan(2 ** 19);
+  // The latest invocation is whole, and the earliest has gone.
+  expect((await textsOf({ deployment_id: first })).map((text) => text.split(" ")[0])).toEqual(
+    Array.from({ length: 80 }, (_, index) => String(index)),
+  );
+  expect(await textsOf({ deployment_id: strangers })).toEqual(["stays"]);
+
+  await logs.dropBefore(new Date(Date.now() + 60_000));
+  const { rows } = await sql`select * from app_log_totals where bytes <> 0`.execute(database.query);
+  expect(rows).toEqual([]);
+});
+
+it("deletes lines after the limit of projects became smaller", async () => {
+  const deployment_id = await addDeployment(await addProject());
+  const writer = logs.writer({ deployment_id });
+  for (let index = 0; index < 100; index += 1) writer.line(line("x".repeat(10_000)));
+  await writer.end();
+  await new AppLogs({ database, log, maxProjectBytes: () => 2 ** 18 }).dropBefore(new Date(0));
+  expect((await textsOf({ deployment_id })).join("").length).toBeLessThan(2 ** 18);
 });
 
 it("drops lines of before a date", async () => {

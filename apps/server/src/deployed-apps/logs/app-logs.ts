@@ -2,6 +2,7 @@ import type { Database } from "@shoal/database";
 import type { Log } from "../../log/log.ts";
 import { decodeChunk, type LogPosition, type StoredLine } from "./chunk.ts";
 import { type LogLimits, LogWriter } from "./chunk-writer.ts";
+import { LogQuota } from "./log-quota.ts";
 
 /** A deployment has the lines of its build and of all its invocations. */
 export type LogOwner = { readonly deployment_id: string } | { readonly invocation_id: string };
@@ -62,16 +63,21 @@ export class AppLogs {
   readonly #database: Pick<Database, "query" | "onChange">;
   readonly #limits: Partial<LogLimits>;
   readonly #log: Log;
+  readonly #quota: LogQuota;
 
-  constructor({ database, limits = {}, log }: AppLogsParts) {
+  constructor({ database, limits = {}, log, maxProjectBytes }: AppLogsParts) {
     this.#database = database;
     this.#limits = limits;
     this.#log = log;
+    this.#quota = new LogQuota(database.query, maxProjectBytes);
   }
 
   /** Batches lines and keeps their order. One writer at a time per owner. */
   writer(owner: { readonly deployment_id: string; readonly invocation_id?: string }): LogWriter {
-    return new LogWriter({ query: this.#database.query, owner, limits: this.#limits, log: this.#log });
+    return new LogWriter({
+      ...{ query: this.#database.query, owner, limits: this.#limits, log: this.#log },
+      onStored: (bytes) => this.#quota.stored(owner.deployment_id, bytes),
+    });
   }
 
   reader(owner: LogOwner, from: LogStart): LogReader {
@@ -87,9 +93,10 @@ export class AppLogs {
     });
   }
 
-  /** Deletes lines from before `date`. */
+  /** Deletes lines from before `date`, and the oldest ones of projects that have too many. */
   async dropBefore(date: Date): Promise<void> {
     await this.#database.query.deleteFrom("app_log_chunks").where("last_at", "<", date.toISOString()).execute();
+    await this.#quota.shortenAll();
   }
 }
 
@@ -97,6 +104,8 @@ export interface AppLogsParts {
   readonly database: Pick<Database, "query" | "onChange">;
   readonly limits?: Partial<LogLimits>;
   readonly log: Log;
+  /** Of all lines of a project, also of its earlier deployments. */
+  readonly maxProjectBytes: () => number;
 }
 
 export type { LogWriter, StoredLine };

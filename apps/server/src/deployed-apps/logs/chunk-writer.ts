@@ -22,10 +22,16 @@ const gatherMs = 25;
 const retryMs = 500;
 const lockSpace = 1936223074;
 
+/** Held until the end of a transaction by each that writes or deletes lines of a deployment. */
+export const lockOfWriters = (deploymentId: string) =>
+  sql`pg_advisory_xact_lock(${sql.lit(lockSpace)}, hashtext(${deploymentId}))`;
+
 export interface ChunkWriterParts {
   readonly query: Database["query"];
   readonly owner: { readonly deployment_id: string; readonly invocation_id?: string };
   readonly limits: Partial<LogLimits>;
+  /** Called after each chunk. */
+  readonly onStored: (bytes: number) => Promise<void>;
   readonly log: Log;
 }
 
@@ -40,6 +46,7 @@ export class LogWriter {
   readonly #owner: ChunkWriterParts["owner"];
   readonly #limits: LogLimits;
   readonly #log: Log;
+  readonly #onStored: ChunkWriterParts["onStored"];
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #acceptedBytes = 0;
@@ -49,11 +56,12 @@ export class LogWriter {
   #ending: Promise<void> | undefined;
   #deadlineMs = Infinity;
 
-  constructor({ query, owner, limits, log }: ChunkWriterParts) {
+  constructor({ query, owner, limits, onStored, log }: ChunkWriterParts) {
     this.#query = query;
     this.#owner = owner;
     this.#limits = { ...usual, ...limits };
     this.#log = log;
+    this.#onStored = onStored;
   }
 
   /** Never blocks. Drops lines above a limit; a line in their place says how many. */
@@ -130,7 +138,7 @@ export class LogWriter {
     for (;;) {
       try {
         await this.#insert(id, chunk);
-        return;
+        break;
       } catch (error) {
         if (outageOf(error) === undefined || performance.now() > this.#deadlineMs) {
           this.#log.warn({ ...this.#owner, lines: chunk.length, err: error }, "log lines of an app were lost");
@@ -139,6 +147,9 @@ export class LogWriter {
         await delay(retryMs);
       }
     }
+    await this.#onStored(chunk.reduce((sum, { bytes }) => sum + bytes, 0)).catch((error: unknown) => {
+      this.#log.warn({ ...this.#owner, err: error }, "old log lines of a project could not be deleted");
+    });
   }
 
   /** A retry with the same id stores nothing twice. */
@@ -146,7 +157,7 @@ export class LogWriter {
     const { deployment_id, invocation_id } = this.#owner;
     const lastAt = new Date(Math.max(...chunk.map(({ at }) => at.getTime())));
     // Until the commit no other writer of the deployment gets a sequence: readers would skip it.
-    await sql`with turn as materialized (select pg_advisory_xact_lock(${sql.lit(lockSpace)}, hashtext(${deployment_id})))
+    await sql`with turn as materialized (select ${lockOfWriters(deployment_id)})
       insert into app_log_chunks (id, deployment_id, invocation_id, last_at, lines)
       select ${id}, ${deployment_id}, ${invocation_id ?? null}, ${lastAt.toISOString()}::timestamptz,
         ${chunk.map(({ text }) => text).join("\n")} from turn

@@ -51,6 +51,8 @@ export const constraintAnswers: Readonly<Record<string, ConstraintAnswer | Never
   api_keys_key_hash_key: randomKey,
   app_log_chunks_deployment_id_fkey: { because: "deployments are marked as deleted, and their rows stay" },
   app_log_chunks_pkey: ownKey,
+  app_log_totals_deployment_id_fkey: { because: "deployments are marked as deleted, and their rows stay" },
+  app_log_totals_pkey: { because: "the trigger updates the row on conflict" },
   app_versions_current: { because: "the service takes a lock on the project's versions" },
   app_versions_deployment_id_app_name_key: ownKey,
   app_versions_deployment_id_fkey: { because: "deployments are marked as deleted, and their rows stay" },
