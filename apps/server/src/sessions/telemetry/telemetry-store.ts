@@ -111,12 +111,9 @@ export function createTelemetryStore(options: TelemetryStoreOptions): TelemetryS
       await ending.get(sessionId);
       let offset: number | undefined;
       for (let hasMore = true; hasMore;) {
-        const about = { directory: directoryOf(sessionId), order: "asc", since: 0, until: Infinity, offset } as const;
-        const page = await ask(
-          "telemetryHistory",
-          { question: { ...wanted, ...about, asLines: true }, sessionId },
-          reader,
-        );
+        const from = { directory: directoryOf(sessionId), order: "asc", since: 0, until: Infinity, offset } as const;
+        const question = { ...wanted, ...from, asLines: true } as const;
+        const page = await ask("telemetryHistory", { question, sessionId }, reader);
         if (page.items.length > 0) yield page.items;
         hasMore = page.hasMore;
         offset = page.nextOffset;
