@@ -119,7 +119,11 @@ it.each([
   const dayAgo = sql<string>`clock_timestamp() - interval '1 day'`;
   const update = query.updateTable("idempotency_keys").where("key", "=", key);
   await update.set({ status: 0, response: null, created_at: dayAgo }).execute();
-  const parts = { database: server.database, secrets: createSecrets("a secret of the test"), log: pino({ level: "silent" }) };
+  const parts = {
+    database: server.database,
+    secrets: createSecrets("a secret of the test"),
+    log: pino({ level: "silent" }),
+  };
   const run = workOf({ ...parts, retentionMs: 1e9, serverId: "another" });
   const repeated = () => run({ scope, key, fingerprint }, 201, () => "done again");
   expect(await repeated()).toBeUndefined();
