@@ -86,6 +86,7 @@ export function openEntry(host: Host, needs: EntryNeeds) {
       mcp: mcpFeature(host, { localUrl, origins, ownRequests, replicas }),
       sockets: socketsFeature(host, {
         ...shared,
+        rateLimits: limits.rateLimits,
         connectDoor: connect.provides,
         liveViews,
         loginWaits,

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
+import { refusedUpgrade } from "../../testing/upgrade.ts";
 import { addressSubject, createRateLimits, type RateLimitRules, type RateLimits, type Uses } from "./rate-limits.ts";
 import { shareUses } from "./shared-uses.ts";
 import { openTestDatabase } from "../../testing/test-database.ts";
@@ -135,6 +136,16 @@ describe("on a server", () => {
     expect(await left(`/browsers/${id}/json/version`)).toBeGreaterThanOrEqual(before - 1);
     expect(await left("/profiles")).toBeGreaterThanOrEqual(before - 2);
     expect((await server.request("DELETE", `/browsers/${id}`, { key })).status).toBe(204);
+  });
+
+  it("counts connections to sessions with a key", async () => {
+    const { key } = await server.addProject("connecting");
+    const authorization = `Bearer ${key}`;
+    let refused = await refusedUpgrade(`${server.baseUrl}/browsers/nobody/cdp`, { authorization });
+    expect(refused.status).toBe(404);
+    for (let index = 0; index < 1_000 && refused.status !== 429; index += 1)
+      refused = await refusedUpgrade(`${server.baseUrl}/browsers/nobody/cdp`, { authorization });
+    expect(refused).toMatchObject({ status: 429, body: { code: "rate_limited" } });
   });
 
   it("refuses further unknown keys from an address, and accepts known ones", async () => {

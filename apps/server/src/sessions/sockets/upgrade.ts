@@ -14,6 +14,7 @@ import type { IssuingKeys } from "../../http/auth/issuing-keys.ts";
 import type { KeyScopes } from "../../http/auth/key-scopes.ts";
 import { keyMayMoveSecrets, mayMoveSecrets, refuseRole } from "../../http/auth/rights.ts";
 import { requireSessionToken } from "../../http/auth/session-token.ts";
+import type { RateLimits } from "../../http/limits/rate-limits.ts";
 import type { RequestOrigins } from "../../http/request-origin.ts";
 import type { Log } from "../../log/log.ts";
 import { explainOutage } from "../../storage/errors/outages.ts";
@@ -89,6 +90,7 @@ export interface UpgradeParts {
   readonly issuingKeys: IssuingKeys;
   readonly keyScopes: KeyScopes;
   readonly authenticator: Authenticator;
+  readonly rateLimits: Pick<RateLimits, "admit">;
   readonly origins: RequestOrigins;
   readonly liveViews: LiveViewAddresses;
   readonly loginWaits: LoginWaits;
@@ -250,7 +252,8 @@ export class SessionUpgrades {
 
   /** @param enter - called once the caller is authenticated, before anything else can fail. */
   async #innerFor(url: URL, request: IncomingMessage, enter: (entrant: Entrant) => void): Promise<Inner> {
-    const { authenticator, issuingKeys, keyScopes, loginWaits, persons, replicas, signInBrowsers } = this.#parts;
+    const { authenticator, issuingKeys, keyScopes, loginWaits, persons, rateLimits, replicas, signInBrowsers } =
+      this.#parts;
     const asked = await this.#liveViewOf(url, request);
     if (asked !== undefined) {
       const view = await this.#refuseInvalid(request, () =>
@@ -276,6 +279,7 @@ export class SessionUpgrades {
     if (token === null && (authorization !== undefined || isForwarded)) {
       const params = { id };
       const caller = await authenticator.authenticate(request);
+      if (!isForwarded) rateLimits.admit(caller.key.id, () => undefined);
       const access = await keyScopes.admit(caller, connectionOperation(way), params);
       refuseRole(access, "operator", way);
       const isLimited = !mayMoveSecrets(access);
