@@ -46,6 +46,7 @@ function dialectHost({ config }: Host, opened: OpenedFeatures, handlers: Dialect
     renders: features.render.provides,
     replays: features.replays.provides.store,
     filmUrl: features.replays.provides.filmUrl,
+    sharedLink: features.liveViews.provides.sharedLink,
     extensions: features.extensions.provides,
     usualConcurrency: () => rules.limits.perProject,
   };

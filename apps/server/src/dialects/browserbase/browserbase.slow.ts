@@ -135,6 +135,25 @@ describe("sessions", () => {
     expect((await ask("GET", `/v1/sessions/${id}/debug?expiresIn=1`)).status).toBe(400);
   });
 
+  it("gives clients that ask again and again addresses of one link, each with its own expiry", async () => {
+    const { id = "" } = await created();
+    const links = async () =>
+      (await server.request("GET", `/browsers/${id}/live_view_links`, { key: shop.key })).body as object[];
+    const seen = new Set<string>();
+    for (const seconds of [600, 600, 300, 60, 600]) {
+      const { body, status } = await ask("GET", `/v1/sessions/${id}/debug?expiresIn=${String(seconds)}`);
+      expect(status).toBe(200);
+      const { debuggerUrl: url = "" } = body as { debuggerUrl?: string };
+      seen.add(url);
+      expect((await fetch(url)).status).toBe(200);
+    }
+    expect(seen.size).toBeGreaterThan(1);
+    expect(await links()).toHaveLength(1);
+    // The link cannot last as long as this address.
+    await ask("GET", `/v1/sessions/${id}/debug?expiresIn=21600`);
+    expect(await links()).toHaveLength(2);
+  });
+
   it("starts sessions of Stagehand, which asks its models itself", async () => {
     const body = { modelName: "x", browserbaseSessionCreateParams: { userMetadata: { from: "stagehand" } } };
     const started = await ask("POST", "/v1/sessions/start", { body });

@@ -16,7 +16,8 @@ function handlers(parts: DialectParts): Handlers<typeof contract, DialectCaller>
     listSessions: ({ context, query }) => listSessions(context, query),
     getSession: ({ context, params }) => getSession(context, params.id),
     updateSession: ({ body, context, params }) => releaseSession(context, params.id, body.projectId),
-    debugSession: ({ context, params, query }) => debugSession(context, params.id, query.expiresIn),
+    debugSession: ({ context, params, query }) =>
+      debugSession(parts, context, { id: params.id, expiresIn: query.expiresIn }),
     listLogs: ({ context, params }) => listLogs(context, params.id),
     listRecordings: ({ context, params }) => listRecordings(parts, context, params.id),
     requestRecordings: ({ context, params }) => listRecordings(parts, context, params.id),

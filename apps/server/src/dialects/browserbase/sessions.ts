@@ -69,16 +69,16 @@ export async function releaseSession({ calls: own }: DialectCaller, id: string, 
 
 /** The live view, for the whole session and for each of its pages. */
 export async function debugSession(
+  parts: DialectParts,
   { calls }: DialectCaller,
-  id: string,
-  expiresIn: number | undefined,
+  { expiresIn, id }: { readonly id: string; readonly expiresIn: number | undefined },
 ): Promise<DebugAddresses> {
   const browser = await browserOf(calls, id);
   const { browser_live_view_url: own, cdp_ws_url: wsUrl, session_id: sessionId } = browser;
   const url =
     expiresIn === undefined && own !== undefined
       ? own
-      : await liveViewLink(calls, sessionId, expiresIn ?? maxDebugSeconds);
+      : await liveViewLink(parts, calls, { id: sessionId, seconds: expiresIn ?? maxDebugSeconds });
   const addresses = { debuggerUrl: url, debuggerFullscreenUrl: url };
   const pages = (await pagesOf(calls, sessionId)).map(({ faviconUrl, id: pageId, title, url: address }) => ({
     id: pageId,

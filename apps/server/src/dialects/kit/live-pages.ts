@@ -1,6 +1,8 @@
+import { createLiveViewLink } from "@shoal/contract";
 import { answerJson } from "@shoal/placement";
 import * as z from "zod/mini";
 import { noAnswer } from "../../sessions/instance-plane/no-answer.ts";
+import type { DialectParts } from "./dialect.ts";
 import type { NativeCalls } from "./native-calls.ts";
 
 const targetsMs = 10_000;
@@ -31,9 +33,13 @@ export async function pagesOf(calls: NativeCalls, sessionId: string): Promise<z.
   }
 }
 
-/** A new address of the live view. */
-export async function liveViewLink(calls: NativeCalls, id: string, seconds: number): Promise<string> {
+/** An address of the live view. @param seconds - until it expires. */
+export async function liveViewLink(
+  { sharedLink }: Pick<DialectParts, "sharedLink">,
+  calls: NativeCalls,
+  { id, seconds }: { readonly id: string; readonly seconds: number },
+): Promise<string> {
   const body = { scope: "operate", expires_in_seconds: seconds } as const;
-  const link = await calls.call("createLiveViewLink", { params: { id }, body });
+  const link = await calls.run(createLiveViewLink, { params: { id }, body }, sharedLink);
   return (link as { readonly url?: string }).url ?? "";
 }

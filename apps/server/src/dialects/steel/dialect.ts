@@ -32,7 +32,7 @@ function handlers(parts: DialectParts): Handlers<typeof contract, DialectCaller>
     releaseSessions: ({ context }) => releaseAll(context),
     getSession: ({ context, params }) => getSession(context, params.id),
     releaseSession: ({ context, params }) => releaseSession(context, params.id),
-    getLiveDetails: ({ context, params }) => liveDetails(context, params.id),
+    getLiveDetails: ({ context, params }) => liveDetails(parts, context, params.id),
     async getContext({ context: { calls }, params, signal }) {
       return contextOf({ calls, sessionId: (await sessionOf(calls, params.id)).session_id, signal });
     },

@@ -110,10 +110,10 @@ export async function releaseAll({ calls }: DialectCaller) {
   }
 }
 
-export async function liveDetails({ calls }: DialectCaller, id: string) {
+export async function liveDetails(parts: DialectParts, { calls }: DialectCaller, id: string) {
   const browser = await sessionOf(calls, id);
   const { browser_live_view_url: own, session_id: sessionId } = browser;
-  const viewer = own ?? (await liveViewLink(calls, sessionId, viewSeconds));
+  const viewer = own ?? (await liveViewLink(parts, calls, { id: sessionId, seconds: viewSeconds }));
   const views = { sessionViewerUrl: viewer, sessionViewerFullscreenUrl: viewer };
   const pages = (await pagesOf(calls, sessionId)).map(({ faviconUrl, id: pageId, title, url }) => ({
     id: pageId,

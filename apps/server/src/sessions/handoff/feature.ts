@@ -9,7 +9,7 @@ import type { SessionStore } from "../browsers/session-store.ts";
 import type { Sessions } from "../browsers/sessions.ts";
 import type { LiveViewAddresses, LiveViewGate } from "../live-view/live-view-address.ts";
 import { type LiveViewParts, serveLiveView } from "../live-view/live-view-page.ts";
-import { handoffHandlers, liveViewLinkHandlers, shownHandoff } from "./handlers.ts";
+import { handoffHandlers, liveViewLinkHandlers, sharedLinkHandler, shownHandoff } from "./handlers.ts";
 import type { HandoffGate } from "./handoff-gate.ts";
 import { Handoffs } from "./handoffs.ts";
 import { LiveViewLinks } from "./live-view-links.ts";
@@ -37,7 +37,7 @@ export function liveViewsFeature({ cleanup, config, database, log }: Host, needs
   const links = new LiveViewLinks({ database, sessions });
   const persons = new StoredPersonLinks({ handoffs, links });
   return {
-    provides: { handoffs, persons },
+    provides: { handoffs, persons, sharedLink: sharedLinkHandler(links, addresses) },
     handlers: { ...handoffHandlers(handoffs, addresses), ...liveViewLinkHandlers(links, addresses) },
     serve(app: FastifyInstance, entering: Entering) {
       const onRefused = (request: IncomingMessage): void => {

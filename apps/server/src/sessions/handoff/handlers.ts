@@ -1,12 +1,14 @@
-import type { OperationsOf } from "@shoal/contract";
-import type { Handlers } from "@shoal/router";
-import type { Handoff, LiveViewLink } from "@shoal/schemas";
+import type { createLiveViewLink, OperationsOf } from "@shoal/contract";
+import type { Handler, Handlers } from "@shoal/router";
+import type { CreatedLiveViewLink, Handoff, LiveViewLink } from "@shoal/schemas";
 import type { Access } from "../../http/auth/access.ts";
 import type { LiveViewAddresses } from "../live-view/live-view-address.ts";
 import type { ShownHandoff } from "../live-view/live-view-page.ts";
 import { type HandoffRow, isActive } from "./handoff-store.ts";
 import type { Handoffs } from "./handoffs.ts";
 import type { LiveViewLinkRow, LiveViewLinks } from "./live-view-links.ts";
+
+export type LinkHandler = Handler<typeof createLiveViewLink, Access>;
 
 type Addresses = Pick<LiveViewAddresses, "ofLink">;
 
@@ -45,7 +47,7 @@ export function liveViewLinkHandlers(
   return {
     createLiveViewLink: async ({ body, context, params }) => {
       const row = await links.create(context.projectId, params.id, { body, keyId: context.key.id });
-      return { ...toLink(row), url: addresses.ofLink({ kind: "link", id: row.id }, row, baseUrlFor(context)) };
+      return withUrl(row, context, addresses);
     },
     listLiveViewLinks: async ({ context, params, query }) => {
       const page = await links.list(context.projectId, params.id, query);
@@ -53,6 +55,18 @@ export function liveViewLinkHandlers(
     },
     deleteLiveViewLink: ({ context, params }) => links.delete(context.projectId, params.id, params.link_id),
   };
+}
+
+/** `createLiveViewLink` for clients that ask again and again: their addresses share a link. */
+export function sharedLinkHandler(links: LiveViewLinks, addresses: Addresses): LinkHandler {
+  return async ({ body, context, params }) => {
+    const row = await links.share(context.projectId, params.id, { body, keyId: context.key.id });
+    return withUrl(row, context, addresses);
+  };
+}
+
+function withUrl(row: LiveViewLinkRow, access: Access, addresses: Addresses): CreatedLiveViewLink {
+  return { ...toLink(row), url: addresses.ofLink({ kind: "link", id: row.id }, row, baseUrlFor(access)) };
 }
 
 const baseUrlFor = ({ baseUrl, viewerUrl }: Access): string => viewerUrl ?? baseUrl;
