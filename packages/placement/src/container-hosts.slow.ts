@@ -88,6 +88,26 @@ describeWith(["chromium", "bubblewrap"], "containers of other machines", () => {
     await expect.poll(() => engine.containers.size).toBe(0);
   });
 
+  it("are removed later if the engine did not answer when they ended", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval"] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const engine = await startEngine();
+    const { placement } = await open([engine]);
+    await placement.acquire(assign);
+    const [running] = engine.containers.values();
+    if (running === undefined) throw new Error("The instance has no container.");
+    engine.containers.set("left", { name: "left", spec: running.spec, state: "exited", code: 0 });
+    await expect
+      .poll(() => {
+        // It must be found twice.
+        vi.advanceTimersByTime(60_000);
+        return [...engine.containers.values()].map(({ name }) => name);
+      })
+      .toEqual([running.name]);
+  });
+
   it("need client certificates, an engine, and an image of this version", async () => {
     const engine = await startEngine();
     const tlsDir = await clientFiles();

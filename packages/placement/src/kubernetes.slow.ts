@@ -11,7 +11,7 @@ import {
 import { describeWith } from "./testing/requirements.ts";
 import { startSite } from "./testing/site.ts";
 import { examineKubernetes } from "./kubernetes/examine-kubernetes.ts";
-import { instancePort } from "./kubernetes/pod-spec.ts";
+import { instancePort, labels as labelNames } from "./kubernetes/pod-spec.ts";
 import { TlsIdentity } from "@shoal/primitives/pinned-tls";
 import { remoteProtocols } from "@shoal/instance";
 import { connectRemote } from "./remote/remote-connection.ts";
@@ -228,6 +228,27 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
     cluster.put("sandboxes", { apiVersion: "agents.x-k8s.io/v1beta1", kind: "Sandbox", metadata: sandbox, spec });
     await openPlacement({ kind: "kubernetes", kubernetes: { image, kubeconfig }, closed: [] });
     await expect.poll(() => remains(cluster)).toEqual(["running"]);
+  });
+
+  it("deletes ended pods that it could not delete before, and keeps its running ones", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const { cluster, placement } = await open({ sandboxes: false });
+    const instance = await placement.acquire(assign);
+    const labels = cluster.find("pods", `shoal-${instance.id}`)?.metadata.labels ?? {};
+    const metadata = {
+      name: "undeleted",
+      namespace: "browsers",
+      labels: { ...labels, [labelNames.instance]: "undeleted" },
+    };
+    const terminated = { exitCode: 0, finishedAt: new Date(Date.now() - 3_600_000).toISOString() };
+    const status = { phase: "Succeeded", containerStatuses: [{ name: "instance", state: { terminated } }] };
+    cluster.put("pods", { apiVersion: "v1", kind: "Pod", metadata, status });
+    vi.advanceTimersByTime(60_000);
+    await expect.poll(() => remains(cluster)).toEqual([`shoal-${instance.id}`]);
+    await instance.stop();
   });
 
   it("claims a pod that waits with a browser, renews the claim, and deletes it at the end", async () => {

@@ -109,7 +109,7 @@ async function openRemote(
   { identity, server }: { readonly identity: TlsIdentity; readonly server: string },
 ): Promise<Host> {
   const { log, programPath } = options;
-  const leftovers = new RemoteLeftovers(engine, server, log);
+  const leftovers = new RemoteLeftovers(engine, log);
   await leftovers.sweep();
   const [seccomp, programSeccomp] = await Promise.all([profileFor(version), programProfileFor(version)]);
   const contents = await examineRemoteImage(engine, { image, programPath, seccomp, server });

@@ -29,19 +29,17 @@ export async function removeLeftovers(
 }
 
 /**
- * Removes containers of other servers on another machine that do not run: a killed server left them. Their instances
- * end on their own. Call it again and again: a container must be found twice, because its own server may be about to
- * start or to remove it.
+ * Removes containers of servers on another machine that do not run: a killed server left them, or the engine did not
+ * answer when they ended. Their instances end on their own. Call it once a minute: a container must be found twice,
+ * because its own server may be about to start or to remove it.
  */
 export class RemoteLeftovers {
   readonly #engine: ContainerEngine;
-  readonly #server: string;
   readonly #log: PlacementLog;
   #found: ReadonlySet<string> = new Set();
 
-  constructor(engine: ContainerEngine, server: string, log: PlacementLog) {
+  constructor(engine: ContainerEngine, log: PlacementLog) {
     this.#engine = engine;
-    this.#server = server;
     this.#log = log;
   }
 
@@ -49,16 +47,19 @@ export class RemoteLeftovers {
   async sweep(): Promise<void> {
     try {
       const all = await this.#engine.labelled(serverLabel);
-      const over = all.filter(({ state, value }) => value !== this.#server && idleStates.has(state));
+      const over = all.filter(({ state }) => idleStates.has(state));
       for (const { id } of over) {
         if (!this.#found.has(id)) continue;
         await this.#engine.remove(id);
-        this.#log.info({ container: id, engine: this.#engine.name }, "Removed a container of a killed server.");
+        this.#log.info(
+          { container: id, engine: this.#engine.name },
+          "Removed a container that its server did not remove.",
+        );
       }
       this.#found = new Set(over.map(({ id }) => id));
     } catch (error) {
       const fields = { engine: this.#engine.name, error: messageOf(error) };
-      this.#log.warn(fields, "Cannot look for containers of killed servers.");
+      this.#log.warn(fields, "Cannot look for containers that servers did not remove.");
     }
   }
 }

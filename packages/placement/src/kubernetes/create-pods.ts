@@ -45,7 +45,7 @@ export async function createPods(options: PodsOptions): Promise<Pods> {
     throw new PlacementError("bad_option", "kubernetes: the kind kubernetes needs an image.");
   const { cluster, objects, version } = await openCluster(kubernetes);
   const server = randomBytes(6).toString("hex");
-  const sweep = (): Promise<void> => removeLeftovers(cluster, { server, objects, log });
+  const sweep = (): Promise<void> => removeLeftovers(cluster, { objects, log });
   await sweep();
   const image = await examinePodImage(cluster, {
     image: kubernetes.image,

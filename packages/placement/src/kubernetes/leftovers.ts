@@ -11,7 +11,6 @@ const startMs = 10 * 60_000;
 const readMs = 60_000;
 
 export interface LeftoverOptions {
-  readonly server: string;
   /** That this service creates. */
   readonly objects: KindName;
   readonly log: PlacementLog;
@@ -19,14 +18,12 @@ export interface LeftoverOptions {
 
 /**
  * Deletes what killed servers left: their instances end a minute after the server, and the pods remain. Also deletes
- * pods that have waited too long for a node, and sandboxes and claims after their time. Never rejects.
+ * ended pods that a server could not delete, pods that have waited too long for a node, and sandboxes and claims after
+ * their time. Never rejects.
  */
-export async function removeLeftovers(
-  cluster: Cluster,
-  { log, objects: name, server }: LeftoverOptions,
-): Promise<void> {
+export async function removeLeftovers(cluster: Cluster, { log, objects: name }: LeftoverOptions): Promise<void> {
   // Pods that wait in a SandboxWarmPool have no server yet.
-  const selector = `${labels.managedBy}=shoal,${labels.part}=session,${labels.server},${labels.server}!=${server}`;
+  const selector = `${labels.managedBy}=shoal,${labels.part}=session,${labels.server}`;
   try {
     const pods = await cluster.list("pods", selector);
     const over = new Set(pods.filter(isOver).map(instanceOf));
@@ -40,10 +37,10 @@ export async function removeLeftovers(
     for (const { apiVersion, kind, metadata } of objects) {
       const { name = "", namespace = cluster.namespace } = metadata ?? {};
       await cluster.remove({ apiVersion, kind, metadata: { name, namespace } }, 0);
-      log.info({ name, kind }, "Removed a pod of a killed server.");
+      log.info({ name, kind }, "Removed a pod that its server did not delete.");
     }
   } catch (error) {
-    log.warn({ error: messageOf(error) }, "Cannot look for pods of killed servers.");
+    log.warn({ error: messageOf(error) }, "Cannot look for pods that servers did not delete.");
   }
 }
 
