@@ -69,7 +69,7 @@ export class LogQuota {
     return Number(bytes ?? 0);
   }
 
-  /** The oldest chunks of the deployment with the oldest one. @returns false if there are none. */
+  /** The oldest chunks of the deployment with the oldest one. @returns false if the project has no lines. */
   async #deleteOldest(projectId: string): Promise<boolean> {
     const oldest = await sql<{ deployment_id: string }>`
       select deployment_id from deployments, lateral (

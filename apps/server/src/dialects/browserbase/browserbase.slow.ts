@@ -135,7 +135,7 @@ describe("sessions", () => {
     expect((await ask("GET", `/v1/sessions/${id}/debug?expiresIn=1`)).status).toBe(400);
   });
 
-  it("gives clients that ask again and again addresses of one link, each with its own expiry", async () => {
+  it("answers repeated requests with addresses of one link, each with its own expiry", async () => {
     const { id = "" } = await created();
     const links = async () =>
       (await server.request("GET", `/browsers/${id}/live_view_links`, { key: shop.key })).body as object[];
@@ -149,7 +149,7 @@ describe("sessions", () => {
     }
     expect(seen.size).toBeGreaterThan(1);
     expect(await links()).toHaveLength(1);
-    // The link cannot last as long as this address.
+    // The link ends before this address does.
     await ask("GET", `/v1/sessions/${id}/debug?expiresIn=21600`);
     expect(await links()).toHaveLength(2);
   });

@@ -10,8 +10,8 @@ export const isPastRetention = (retentionMs: number) =>
   sql<boolean>`idempotency_keys.created_at < clock_timestamp() - make_interval(secs => ${sql.lit(retentionMs / 1000)})`;
 
 /**
- * SQL: the request of the row has ended without an answer. A running server holds its claims for as long as the request
- * takes. Its own ones are only asked for if it has none with this key; other servers free those of a dead server at once.
+ * SQL: the request of the row has ended without an answer. A running server holds a claim until its request
+ * ends, and looks for its own claims only while it runs no request with their key. Other servers free those of a dead server.
  */
 export const isAbandoned = (serverId: string) =>
   sql<boolean>`(idempotency_keys.status = 0

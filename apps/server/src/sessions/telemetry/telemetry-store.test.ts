@@ -46,7 +46,7 @@ it("lists the last events of a session that is ending", async () => {
   await finished;
 });
 
-it("reads the events up to a place, whatever their times", async () => {
+it("reads the events up to a place, with any times", async () => {
   const parsing = { run: (_kind: string, question: HistoryQuestion) => readHistory(question) };
   const store = createTelemetryStore({
     ...{ directory, retentionMs: 3_600_000, parsing: parsing as never, log: pino({ level: "silent" }) },

@@ -27,7 +27,7 @@ it("admits rows in their order when others leave", async () => {
   expect(seen).toEqual(["a", "b", "c", "d"]);
 });
 
-it("gives the place of a waiting row to another one, and lets it go on above the limit", async () => {
+it("lends the place of a waiting row to another one, and lets it go on above the limit", async () => {
   const rows = new RunningRows(1);
   const seen: string[] = [];
   await enters(rows, "first", seen);
