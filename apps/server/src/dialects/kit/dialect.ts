@@ -1,6 +1,6 @@
-import type { Contract } from "@shoal/contract";
+import type { Contract, createLiveViewLink } from "@shoal/contract";
 import type { Instance } from "@shoal/placement";
-import type { Handlers, UnknownFields } from "@shoal/router";
+import type { Handler, Handlers, UnknownFields } from "@shoal/router";
 import type { ErrorBody } from "@shoal/schemas";
 import type { FastifyRequest } from "fastify";
 import type { IncomingHttpHeaders } from "node:http";
@@ -11,7 +11,6 @@ import type { Extensions } from "../../resources/extensions/extensions.ts";
 import type { SessionSigner } from "../../sessions/browsers/handlers.ts";
 import type { Sessions } from "../../sessions/browsers/sessions.ts";
 import type { DownloadStore } from "../../sessions/downloads/download-store.ts";
-import type { LinkHandler } from "../../sessions/handoff/handlers.ts";
 import type { Renders } from "../../sessions/render/renders.ts";
 import type { ReplayStore } from "../../sessions/replays/replay-store.ts";
 import type { SessionFileKind } from "../../storage/session-files/session-files.ts";
@@ -27,8 +26,8 @@ export interface DialectParts {
   readonly replays: ReplayStore;
   /** The address of a film for a program without a key. */
   readonly filmUrl: (sessionId: string, replayId: string, baseUrl: string) => string;
-  /** For addresses of live views that clients ask for again and again. */
-  readonly sharedLink: LinkHandler;
+  /** `createLiveViewLink`, whose addresses for repeated requests share a link. */
+  readonly sharedLink: Handler<typeof createLiveViewLink, Access>;
   readonly renders: Pick<Renders, "render">;
   readonly extensions: Pick<Extensions, "upload">;
   /** Sessions that a project without an own limit may run at once. */

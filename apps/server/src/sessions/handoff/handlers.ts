@@ -8,8 +8,6 @@ import { type HandoffRow, isActive } from "./handoff-store.ts";
 import type { Handoffs } from "./handoffs.ts";
 import type { LiveViewLinkRow, LiveViewLinks } from "./live-view-links.ts";
 
-export type LinkHandler = Handler<typeof createLiveViewLink, Access>;
-
 type Addresses = Pick<LiveViewAddresses, "ofLink">;
 
 export function handoffHandlers(
@@ -57,8 +55,11 @@ export function liveViewLinkHandlers(
   };
 }
 
-/** `createLiveViewLink` for clients that ask again and again: their addresses share a link. */
-export function sharedLinkHandler(links: LiveViewLinks, addresses: Addresses): LinkHandler {
+/** `createLiveViewLink`, whose addresses for repeated requests share a link. */
+export function sharedLinkHandler(
+  links: LiveViewLinks,
+  addresses: Addresses,
+): Handler<typeof createLiveViewLink, Access> {
   return async ({ body, context, params }) => {
     const row = await links.share(context.projectId, params.id, { body, keyId: context.key.id });
     return withUrl(row, context, addresses);

@@ -45,7 +45,7 @@ export class LiveViewLinks {
   }
 
   /**
-   * A link of the key for clients that ask again and again. The row lasts up to twice as long as this address.
+   * A link of the key for repeated requests. The row lasts up to twice as long as this address.
    * @throws {ServiceError} 409 at the limit.
    */
   async share(projectId: string, idOrName: string, { body, keyId }: WantedLink): Promise<LiveViewLinkRow> {
