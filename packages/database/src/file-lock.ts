@@ -7,6 +7,9 @@ export interface FileLock {
   release(): void;
 }
 
+/** Node closes a database that nothing refers to, which would release its lock. */
+const locked = new Set<DatabaseSync>();
+
 /** Milliseconds: simultaneous attempts can refuse each other, and the holder may be closing. */
 const patienceMs = 600;
 
@@ -32,6 +35,7 @@ function tryLock(path: string): DatabaseSync | undefined {
 /**
  * Never removes the file, so that two processes lock the same one. Closing another handle of it releases the lock
  * (POSIX).
+ * The lock lasts until its release or the end of the process, also if nothing refers to the result.
  * @returns `undefined`, within a second, if a process, including this one, holds the lock.
  */
 export async function lockFile(path: string): Promise<FileLock | undefined> {
@@ -43,8 +47,10 @@ export async function lockFile(path: string): Promise<FileLock | undefined> {
     database = tryLock(path);
   }
   const held = database;
+  locked.add(held);
   return {
     release() {
+      locked.delete(held);
       held.close();
     },
   };
