@@ -43,7 +43,8 @@ interruption, run it again.
 
 To change the master key, give the service the new one (secret_key, or master_key and its settings) and the old one
 (previous_secret_keys or previous_master_key_passphrases), restart it, and run rewrap with the same settings. After an
-interruption, run it again. Then remove the old key from the settings; older backups still need it.
+interruption, run it again. Then remove the old passphrase from the settings; older backups still need it. Keep an old
+secret_key in previous_secret_keys while saved profiles and other files of its time exist.
 
 Exit status: 0 success, 1 failure, 2 invalid usage.
 `;
@@ -133,6 +134,10 @@ async function perform(
       stderr.write("Extensions and profiles are not included: copy the bucket of blob_store_url afterwards.\n");
     if (report.missing > 0)
       stderr.write(`${String(report.missing)} files were skipped: they were deleted during the backup.\n`);
+    if (report.absent > 0)
+      stderr.write(
+        `Warning: the backup lacks ${String(report.absent)} files that the database names, such as ${report.absentExample ?? ""}. If the service has another folder of blobs, make the backup again with --blobs-dir.\n`,
+      );
   } else {
     if (values["without-secrets"] === true) throw usage("--without-secrets is only valid for backup.");
     const report = await restoreBackup(config, file === "-" ? stdin : createReadStream(file), log);
@@ -171,6 +176,10 @@ async function rewrap(config: Config, stderr: Writable): Promise<void> {
     stderr.write(`${String(done)} of ${String(total)}\n`);
   });
   stderr.write(`Rewrapped ${String(rewrapped)} values.\n`);
+  if (config.previous_secret_keys !== undefined)
+    stderr.write(
+      "Keep previous_secret_keys in the settings: saved profiles, snapshots, network recordings, kept downloads and files in the bucket that are older than the present secret_key need them.\n",
+    );
   if (failed === 0) return;
   throw new StartError(`${String(failed)} values could not be rewrapped:\n${failures.join("\n")}`, {
     hint: "Add their master keys to previous_secret_keys or previous_master_key_passphrases, and run it again.",

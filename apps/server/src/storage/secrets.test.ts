@@ -35,6 +35,27 @@ it("encrypts texts that only the same secret and purpose decrypt, and only uncha
   );
 });
 
+it("opens what an earlier secret stored, and no address of its time", async () => {
+  const changed = createSecrets("b".repeat(43), ["c".repeat(43), "a".repeat(43)]);
+  const sealed = secrets.seal("text", "purpose");
+  expect(changed.unsealStored(sealed, "purpose")).toBe("text");
+  expect(changed.unsealStored(sealed, "other")).toBeUndefined();
+  expect(changed.unseal(sealed, "purpose")).toBeUndefined();
+  expect(others.unsealStored(sealed, "purpose")).toBeUndefined();
+  expect(others.unseal(changed.seal("text", "purpose"), "purpose")).toBe("text");
+  const signature = secrets.sign("use", "text");
+  expect(changed.hasSignedStored("use", "text", signature)).toBe(true);
+  expect(changed.hasSignedStored("use", "texts", signature)).toBe(false);
+  expect(changed.hasSigned("use", "text", signature)).toBe(false);
+  expect(await changed.verifySession(secrets.signSession("s1", "k1"))).toBeUndefined();
+  const salt = new Uint8Array(32);
+  expect(changed.keysOfStream(salt, "p")).toEqual([
+    ...others.keysOfStream(salt, "p"),
+    ...createSecrets("c".repeat(43)).keysOfStream(salt, "p"),
+    ...secrets.keysOfStream(salt, "p"),
+  ]);
+});
+
 it("creates unique identifiers of a letter and 23 letters or digits", () => {
   const ids = Array.from({ length: 2000 }, createId);
   expect(ids.every(isId)).toBe(true);

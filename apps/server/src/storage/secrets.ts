@@ -9,6 +9,7 @@ import {
   timingSafeEqual,
 } from "node:crypto";
 import { jwtVerify } from "jose/jwt/verify";
+import type { StreamKeys } from "./blobs/sealed-stream.ts";
 import { recentlyUsed } from "./recently-used.ts";
 
 export interface Secrets {
@@ -23,8 +24,12 @@ export interface Secrets {
   seal(text: string, purpose: string): Buffer;
   /** Returns `undefined` when secret or purpose differ, or the text was changed. */
   unseal(sealed: Uint8Array, purpose: string): string | undefined;
-  /** Derives the 32-byte key of one stored stream. */
-  keyOfStream(salt: Uint8Array, purpose: string): Uint8Array;
+  /** Also with earlier secrets, for what only the service stores. */
+  unsealStored(sealed: Uint8Array, purpose: string): string | undefined;
+  /** Also with earlier secrets, for what only the service stores. */
+  hasSignedStored(use: string, text: string, signature: string): boolean;
+  /** Derives the 32-byte keys of one stored stream: the key of a new stream, then those of earlier secrets. */
+  keysOfStream(salt: Uint8Array, purpose: string): StreamKeys;
   /** Derives the 32-byte seed of a key pair. */
   seedOf(purpose: string): Uint8Array;
 }
@@ -39,27 +44,69 @@ const audience = "shoal:session";
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 const tokenHeader = base64url({ alg: "HS256" });
 
-export function createSecrets(serverSecret: string): Secrets {
-  const derive = (use: string) => new Uint8Array(hkdfSync("sha256", serverSecret, "shoal", use, 32));
-  const signingKey = derive("session tokens");
+function keysOf(secret: string) {
+  const derive = (use: string) => new Uint8Array(hkdfSync("sha256", secret, "shoal", use, 32));
   const sealingKey = derive("stored answers");
   const streamKey = derive("stored streams");
   // As key objects: creating one for each signature takes six times as long as signing.
-  const tokenKey = createSecretKey(signingKey);
   const keys = new Map<string, KeyObject>();
   function sign(use: string, text: string): string {
     const key = keys.get(use) ?? createSecretKey(derive(`signatures: ${use}`));
     keys.set(use, key);
     return createHmac("sha256", key).update(text).digest("base64url");
   }
-  /** Lists contain hundreds of tokens. */
-  const tokens = recentlyUsed<string>(10_000);
   return {
+    derive,
     sign,
-    hasSigned(use, text, signature) {
+    hasSigned(use: string, text: string, signature: string): boolean {
       const [expected, given] = [Buffer.from(sign(use, text)), Buffer.from(signature)];
       return given.length === expected.length && timingSafeEqual(given, expected);
     },
+    seal(text: string, purpose: string): Buffer {
+      const nonce = randomBytes(12);
+      const cipher = createCipheriv("aes-256-gcm", sealingKey, nonce, { authTagLength: 16 }).setAAD(
+        Buffer.from(purpose),
+      );
+      const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+      return Buffer.concat([nonce, cipher.getAuthTag(), body]);
+    },
+    unseal(sealed: Uint8Array, purpose: string): string | undefined {
+      try {
+        const decipher = createDecipheriv("aes-256-gcm", sealingKey, sealed.subarray(0, 12), { authTagLength: 16 })
+          .setAAD(Buffer.from(purpose))
+          .setAuthTag(sealed.subarray(12, 28));
+        return Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString("utf8");
+      } catch {
+        return undefined;
+      }
+    },
+    keyOfStream: (salt: Uint8Array, purpose: string) =>
+      new Uint8Array(hkdfSync("sha256", streamKey, salt, purpose, 32)),
+  };
+}
+
+/** @param earlier - secrets before the present one. They open stored data, and no address or token of a client. */
+export function createSecrets(serverSecret: string, earlier: readonly string[] = []): Secrets {
+  const present = keysOf(serverSecret);
+  const before = earlier.filter((secret) => secret !== serverSecret).map(keysOf);
+  const signingKey = present.derive("session tokens");
+  const tokenKey = createSecretKey(signingKey);
+  /** Lists contain hundreds of tokens. */
+  const tokens = recentlyUsed<string>(10_000);
+  return {
+    sign: (...of) => present.sign(...of),
+    hasSigned: (...of) => present.hasSigned(...of),
+    seal: (...of) => present.seal(...of),
+    unseal: (...of) => present.unseal(...of),
+    unsealStored(sealed, purpose) {
+      for (const keys of [present, ...before]) {
+        const text = keys.unseal(sealed, purpose);
+        if (text !== undefined) return text;
+      }
+      return undefined;
+    },
+    hasSignedStored: (...of) => [present, ...before].some((keys) => keys.hasSigned(...of)),
+    keysOfStream: (...of) => [present.keyOfStream(...of), ...before.map((keys) => keys.keyOfStream(...of))],
     // Without a library: lists sign hundreds at once, and Web Crypto takes thirty times as long.
     signSession(sessionId, keyId) {
       const cacheKey = `${sessionId} ${keyId}`;
@@ -79,25 +126,6 @@ export function createSecrets(serverSecret: string): Secrets {
         return undefined;
       }
     },
-    seal(text, purpose) {
-      const nonce = randomBytes(12);
-      const cipher = createCipheriv("aes-256-gcm", sealingKey, nonce, { authTagLength: 16 }).setAAD(
-        Buffer.from(purpose),
-      );
-      const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-      return Buffer.concat([nonce, cipher.getAuthTag(), body]);
-    },
-    unseal(sealed, purpose) {
-      try {
-        const decipher = createDecipheriv("aes-256-gcm", sealingKey, sealed.subarray(0, 12), { authTagLength: 16 })
-          .setAAD(Buffer.from(purpose))
-          .setAuthTag(sealed.subarray(12, 28));
-        return Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString("utf8");
-      } catch {
-        return undefined;
-      }
-    },
-    keyOfStream: (salt, purpose) => new Uint8Array(hkdfSync("sha256", streamKey, salt, purpose, 32)),
-    seedOf: (purpose) => derive(`key pair: ${purpose}`),
+    seedOf: (purpose) => present.derive(`key pair: ${purpose}`),
   };
 }

@@ -205,14 +205,25 @@ export class AuditChain {
     if (head !== undefined) await this.#witness?.keep(head);
   }
 
-  /** Logs an error when the log does not contain the head that this server remembers. */
+  /**
+   * Logs an error when the log does not contain the head that this server remembers, or was sealed with an unknown secret. Seals
+   * its ends with the present secret.
+   */
   async checkHead(): Promise<void> {
     await this.#query.transaction().execute(async (transaction) => {
       await writing.execute(transaction);
       const ends = await readEnds(transaction);
-      if (ends === undefined || !(await this.#holdsWitness(transaction, ends))) return;
+      if (ends === undefined) return;
+      const isSealed = this.#isSealed(ends);
+      if (!isSealed)
+        this.#log?.error(
+          {},
+          "the audit log was sealed with another secret_key, or changed: if stored profiles and credentials cannot be read either, restore the earlier secret.key, or set the earlier key as previous_secret_keys",
+        );
+      else if (ends.last_sequence > 0) await this.#setEnds(transaction, ends);
+      if (!(await this.#holdsWitness(transaction, ends))) return;
       // This server just started, or has not written for a while.
-      if (ends.last_sequence > 0 && this.#isSealed(ends)) await this.#witness?.keep(headOf(ends));
+      if (ends.last_sequence > 0 && isSealed) await this.#witness?.keep(headOf(ends));
     });
   }
 
@@ -316,7 +327,7 @@ export class AuditChain {
   #isSealed({ seal, ...ends }: SealedEnds): boolean {
     // The row is not sealed before the first entry.
     if (seal === null) return ends.last_sequence === 0;
-    return this.#secrets.unseal(seal, sealPurpose) === textOf(ends);
+    return this.#secrets.unsealStored(seal, sealPurpose) === textOf(ends);
   }
 
   /** First entry after an invalid seal, kept until retention removes it: the next seal must not hide the problem. */

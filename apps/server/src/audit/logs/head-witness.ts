@@ -27,7 +27,11 @@ export function headPath(dataDir: string): string {
   return join(dataDir, "audit-head");
 }
 
-export function openHeadWitness(dataDir: string, secrets: Pick<Secrets, "sign" | "hasSigned">, log: Log): HeadWitness {
+export function openHeadWitness(
+  dataDir: string,
+  secrets: Pick<Secrets, "sign" | "hasSignedStored">,
+  log: Log,
+): HeadWitness {
   const path = headPath(dataDir);
   let head = parse(readIfPresent(path), secrets);
   return {
@@ -46,10 +50,10 @@ export function openHeadWitness(dataDir: string, secrets: Pick<Secrets, "sign" |
   };
 }
 
-function parse(content: string | undefined, secrets: Pick<Secrets, "hasSigned">): HeadWitness["head"] {
+function parse(content: string | undefined, secrets: Pick<Secrets, "hasSignedStored">): HeadWitness["head"] {
   if (content === undefined) return undefined;
   const [, text = "", sequence = "", hash = "", seal = ""] = pattern.exec(content) ?? [];
-  return secrets.hasSigned(use, text, seal) ? { sequence: Number(sequence), hash } : "unreadable";
+  return secrets.hasSignedStored(use, text, seal) ? { sequence: Number(sequence), hash } : "unreadable";
 }
 
 /** Atomic and durable. */

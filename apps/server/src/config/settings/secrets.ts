@@ -37,7 +37,7 @@ export const secrets = {
     kind: "list",
     schema: checked(z.array(secretKey), z.maxLength(20)),
     summary:
-      "Earlier values of secret_key, to read stored secrets until `shoal-server rewrap` has encrypted them again.",
+      "Earlier values of secret_key. Stored secrets need them until `shoal-server rewrap` has encrypted them again; saved profiles, snapshots, network recordings, kept downloads and files in the bucket until they are deleted.",
     default: "none",
     secret: true,
   }),

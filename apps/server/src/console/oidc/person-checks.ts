@@ -17,7 +17,7 @@ export interface PersonChecksParts {
   readonly client: OidcClient;
   readonly checkMs: number;
   readonly people: People;
-  readonly secrets: Pick<Secrets, "seal" | "unseal">;
+  readonly secrets: Pick<Secrets, "seal" | "unsealStored">;
   readonly sessions: ConsoleSessions;
   readonly log: Log;
   /** Default: waits as many milliseconds. */
@@ -98,7 +98,7 @@ export class PersonChecks {
     { nowMs, person }: { readonly person: Person; readonly nowMs: number },
   ): Promise<Person | undefined> {
     const { client, log, secrets, sessions } = this.#parts;
-    const refreshToken = sealed && secrets.unseal(sealed, purpose);
+    const refreshToken = sealed && secrets.unsealStored(sealed, purpose);
     if (refreshToken === undefined) return person;
     if (!(await sessions.claimCheck(session.id, session.checkedAtMs, nowMs)))
       return person.key.expiresAtMs > nowMs ? person : this.#checkedElsewhere(person.key.id, nowMs);

@@ -64,7 +64,7 @@ export function sealOutcome(secrets: Secrets, claim: Claim, outcome: Outcome): B
 }
 
 export function unsealOutcome(secrets: Secrets, claim: Claim, sealed: Buffer): Outcome {
-  const text = secrets.unseal(sealed, purpose(claim));
+  const text = secrets.unsealStored(sealed, purpose(claim));
   if (text === undefined)
     throw conflict(
       claim.key,

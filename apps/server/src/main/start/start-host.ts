@@ -56,7 +56,7 @@ export async function startHost(
     database,
     envelopes: await openEnvelopes(started, database, serverSecret),
     blobs: await openBlobs(config, dataDir.path, mayDeleteFiles(database)),
-    secrets: createSecrets(serverSecret),
+    secrets: createSecrets(serverSecret, config.previous_secret_keys),
     otherServers: addresses.list,
     isStopping: () => stopping.signal.aborted,
     stopping: stopping.signal,

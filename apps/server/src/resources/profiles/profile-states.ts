@@ -55,7 +55,7 @@ export interface LentState {
 export interface ProfileStatesOptions {
   readonly database: Database;
   readonly blobs: Blobs;
-  readonly secrets: Pick<Secrets, "keyOfStream">;
+  readonly secrets: Pick<Secrets, "keysOfStream">;
   /** Per profile. */
   readonly keepVersions: number;
   readonly maxBytes: number;
@@ -67,7 +67,7 @@ export class ProfileStates {
   readonly #database: Database;
   readonly #versions: ProfileVersions;
   readonly #blobs: Blobs;
-  readonly #secrets: Pick<Secrets, "keyOfStream">;
+  readonly #secrets: Pick<Secrets, "keysOfStream">;
   readonly #maxBytes: number;
   readonly #onChange: (profileId: string) => void;
   readonly #log: Log;
@@ -145,7 +145,7 @@ export class ProfileStates {
     facts: object,
   ): AsyncGenerator<Buffer, void, undefined> {
     try {
-      yield* openStream(sealed as AsyncIterable<Buffer>, this.#keyOf(project));
+      yield* openStream(sealed as AsyncIterable<Buffer>, this.#keysOf(project));
     } catch (error) {
       if (error instanceof SealBroken)
         this.#log.error({ ...facts, err: error }, "cannot decrypt a saved profile state");
@@ -222,13 +222,13 @@ export class ProfileStates {
     return sweepBlobs(this.#blobs, (names) => this.#versions.named(names));
   }
 
-  #keyOf({ project_id }: Pick<ProfileRef, "project_id">) {
-    return (salt: Uint8Array) => this.#secrets.keyOfStream(salt, `profile states of ${project_id}`);
+  #keysOf({ project_id }: Pick<ProfileRef, "project_id">) {
+    return (salt: Uint8Array) => this.#secrets.keysOfStream(salt, `profile states of ${project_id}`);
   }
 
   async #store(project: Pick<ProfileRef, "project_id">, archive: Readable, what: string): Promise<VersionContent> {
     const content = new MeasuredContent(archive, this.#maxBytes);
-    const sealed = Readable.from(sealStream(content.chunks(), this.#keyOf(project)), { objectMode: false });
+    const sealed = Readable.from(sealStream(content.chunks(), this.#keysOf(project)), { objectMode: false });
     try {
       // The limit of the content applies first; sealing adds at most 0.1 %.
       const { name } = await this.#blobs.put(sealed, { maxBytes: this.#maxBytes * 2 + 2 ** 20 });

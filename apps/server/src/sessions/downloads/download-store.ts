@@ -17,7 +17,7 @@ export interface DownloadStoreOptions {
   readonly retentionHours: number;
   /** Per project. */
   readonly maxBytes: number;
-  readonly secrets: Pick<Secrets, "keyOfStream" | "seal" | "unseal">;
+  readonly secrets: Pick<Secrets, "keysOfStream" | "seal" | "unsealStored">;
   /** Downloads in the store; absent: all remain in the directory. */
   readonly stored?: SessionFiles;
   readonly log: Log;

@@ -24,9 +24,9 @@ export function isDownloadId(text: string): boolean {
 /** A sealed file and a sealed description each, in one folder per session below the folder of its project. */
 export class KeptFiles {
   readonly #directory: string;
-  readonly #secrets: Pick<Secrets, "keyOfStream" | "seal" | "unseal">;
+  readonly #secrets: Pick<Secrets, "keysOfStream" | "seal" | "unsealStored">;
 
-  constructor(directory: string, secrets: Pick<Secrets, "keyOfStream" | "seal" | "unseal">) {
+  constructor(directory: string, secrets: Pick<Secrets, "keysOfStream" | "seal" | "unsealStored">) {
     this.#directory = directory;
     this.#secrets = secrets;
   }
@@ -51,7 +51,7 @@ export class KeptFiles {
 
   async describe(of: KeptOf, id: string): Promise<BrowserDownload | undefined> {
     const sealed = await readFile(this.#pathOf(of, id, "json")).catch(() => undefined);
-    const text = sealed && this.#secrets.unseal(sealed, purposeOf(of));
+    const text = sealed && this.#secrets.unsealStored(sealed, purposeOf(of));
     return text === undefined ? undefined : BrowserDownload.parse(JSON.parse(text));
   }
 
@@ -69,7 +69,7 @@ export class KeptFiles {
     const measured = new MeasuredContent(content, maxBytes);
     try {
       await mkdir(this.#folderOf(of), { recursive: true, mode: 0o700 });
-      await pipeline(sealStream(measured.chunks(), this.#keyOf(of)), createWriteStream(path, { mode: 0o600 }));
+      await pipeline(sealStream(measured.chunks(), this.#keysOf(of)), createWriteStream(path, { mode: 0o600 }));
       return { ...measured.result(), storedBytes: (await stat(path)).size };
     } catch (error) {
       await rm(path, { force: true });
@@ -92,7 +92,7 @@ export class KeptFiles {
 
   read(of: KeptOf, id: string): Readable {
     const sealed = createReadStream(this.#pathOf(of, id, "bin"));
-    const content = Readable.from(openStream(sealed as AsyncIterable<Buffer>, this.#keyOf(of)), { objectMode: false });
+    const content = Readable.from(openStream(sealed as AsyncIterable<Buffer>, this.#keysOf(of)), { objectMode: false });
     // The generator sees the error, but it does not run before the content is read, and never if it is not read.
     sealed.on("error", () => undefined);
     content.once("close", () => sealed.destroy());
@@ -103,7 +103,7 @@ export class KeptFiles {
   readRange(of: KeptOf, id: string, range: SealedRange): Readable {
     const path = this.#pathOf(of, id, "bin");
     const read = (start: number, end: number) => Promise.resolve(createReadStream(path, { start, end }));
-    return Readable.from(openRange(read, range, this.#keyOf(of)), { objectMode: false });
+    return Readable.from(openRange(read, range, this.#keysOf(of)), { objectMode: false });
   }
 
   /** Sizes on the disk. */
@@ -132,8 +132,8 @@ export class KeptFiles {
     if (left.length === 0) await rm(join(this.#directory, of.projectId), { recursive: true, force: true });
   }
 
-  #keyOf(of: KeptOf) {
-    return (salt: Uint8Array) => this.#secrets.keyOfStream(salt, purposeOf(of));
+  #keysOf(of: KeptOf) {
+    return (salt: Uint8Array) => this.#secrets.keysOfStream(salt, purposeOf(of));
   }
 
   #folderOf({ projectId, sessionId }: KeptOf): string {

@@ -15,7 +15,7 @@ import type * as z from "zod/mini";
 import { isStorable, newestFirst, toPage } from "../../http/paging.ts";
 import type { Log } from "../../log/log.ts";
 import { type Blobs, sweepBlobs } from "../../storage/blobs/blobs.ts";
-import { type KeyOfStream, openRange, openStream, sealStream } from "../../storage/blobs/sealed-stream.ts";
+import { type KeysOfStream, openRange, openStream, sealStream } from "../../storage/blobs/sealed-stream.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import { Player } from "./player.ts";
 import { indexRecording } from "./recorded-index.ts";
@@ -43,7 +43,7 @@ interface Running extends Recorded {
 export interface NetworkRecordingsParts {
   readonly database: Database;
   readonly blobs: Blobs;
-  readonly secrets: Pick<Secrets, "keyOfStream">;
+  readonly secrets: Pick<Secrets, "keysOfStream">;
   /** Of sealed files of running sessions. */
   readonly folder: string;
   readonly serverId: string;
@@ -103,7 +103,7 @@ export class NetworkRecordings {
       .execute();
     const frames = new PassThrough();
     const file = createWriteStream(this.#path(of.id), { flags: "wx", mode: 0o600, flush: true });
-    const written = pipeline(frames, (source) => sealStream(source as AsyncIterable<Buffer>, this.#keyOf(of)), file);
+    const written = pipeline(frames, (source) => sealStream(source as AsyncIterable<Buffer>, this.#keysOf(of)), file);
     // Reported when the session ends.
     written.catch((error: unknown) => {
       log.warn({ session_id: of.sessionId, err: error }, "the network of a session is not recorded any more");
@@ -272,7 +272,7 @@ export class NetworkRecordings {
         field: "body.replay.recording",
         hint: "Record again.",
       });
-    const keyOf = this.#keyOf({ id, projectId });
+    const keyOf = this.#keysOf({ id, projectId });
     signal.throwIfAborted();
     const recorded = await this.#shared.get(id, async () => {
       const stream = await this.#blob(row, name);
@@ -394,7 +394,7 @@ export class NetworkRecordings {
     return join(this.#parts.folder, id);
   }
 
-  #keyOf({ id, projectId }: Pick<Recorded, "id" | "projectId">): KeyOfStream {
-    return (salt) => this.#parts.secrets.keyOfStream(salt, `network recording ${projectId}/${id}`);
+  #keysOf({ id, projectId }: Pick<Recorded, "id" | "projectId">): KeysOfStream {
+    return (salt) => this.#parts.secrets.keysOfStream(salt, `network recording ${projectId}/${id}`);
   }
 }

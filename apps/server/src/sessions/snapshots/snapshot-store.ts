@@ -10,7 +10,7 @@ import type * as z from "zod/mini";
 import { isStorable, newestFirst, toPage } from "../../http/paging.ts";
 import { type Blobs, sweepBlobs } from "../../storage/blobs/blobs.ts";
 import { BlobTooLarge } from "../../storage/blobs/measured-content.ts";
-import { type KeyOfStream, openStream, sealStream } from "../../storage/blobs/sealed-stream.ts";
+import { type KeysOfStream, openStream, sealStream } from "../../storage/blobs/sealed-stream.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 
 type Row = Selectable<Tables["snapshots"]>;
@@ -18,7 +18,7 @@ type Row = Selectable<Tables["snapshots"]>;
 export interface SnapshotStoreParts {
   readonly database: Database;
   readonly blobs: Blobs;
-  readonly secrets: Pick<Secrets, "keyOfStream">;
+  readonly secrets: Pick<Secrets, "keysOfStream">;
   readonly retentionDays: number;
   /** Of one project. */
   readonly quota: { readonly maxCount: number; readonly maxBytes: number };
@@ -148,7 +148,7 @@ export class SnapshotStore {
     const { blobs, database } = this.#parts;
     try {
       const maxBytes = await this.#freeBytes(database.query, projectId);
-      const sealed = sealStream(content as AsyncIterable<Buffer>, this.#keyOf(projectId, id));
+      const sealed = sealStream(content as AsyncIterable<Buffer>, this.#keysOf(projectId, id));
       const { name, sizeBytes } = await blobs.put(Readable.from(sealed, { objectMode: false }), { maxBytes });
       return { name, size: sizeBytes };
     } catch (error) {
@@ -215,7 +215,7 @@ export class SnapshotStore {
       throw new ServiceError(500, "internal_error", `Snapshot ${id} is not ${blobs.place}`);
     }
     const { stream } = found;
-    const opened = openStream(stream as AsyncIterable<Buffer>, this.#keyOf(projectId, id));
+    const opened = openStream(stream as AsyncIterable<Buffer>, this.#keysOf(projectId, id));
     const content = Readable.from(opened, { objectMode: false });
     // The generator does not run if the content is never read.
     content.once("close", () => stream.destroy());
@@ -283,8 +283,8 @@ export class SnapshotStore {
     return this.#parts.database.query.selectFrom("snapshots").selectAll().where("project_id", "=", projectId);
   }
 
-  #keyOf(projectId: string, id: string): KeyOfStream {
-    return (salt) => this.#parts.secrets.keyOfStream(salt, `snapshot ${projectId}/${id}`);
+  #keysOf(projectId: string, id: string): KeysOfStream {
+    return (salt) => this.#parts.secrets.keysOfStream(salt, `snapshot ${projectId}/${id}`);
   }
 }
 

@@ -3,10 +3,11 @@ import fc from "fast-check";
 import { buffer } from "node:stream/consumers";
 import { Readable } from "node:stream";
 import { expect, it } from "vitest";
-import { openRange, openStream, SealBroken, sealStream } from "./sealed-stream.ts";
+import { type KeysOfStream, openRange, openStream, SealBroken, sealStream } from "./sealed-stream.ts";
 
-const keyOf = (salt: Uint8Array): Uint8Array => createHash("sha256").update("key").update(salt).digest();
-const otherKeyOf = (salt: Uint8Array): Uint8Array => createHash("sha256").update("other").update(salt).digest();
+const digest = (text: string, salt: Uint8Array): Uint8Array => createHash("sha256").update(text).update(salt).digest();
+const keyOf: KeysOfStream = (salt) => [digest("key", salt)];
+const otherKeyOf: KeysOfStream = (salt) => [digest("other", salt)];
 
 async function sealed(chunks: readonly Uint8Array[]): Promise<Buffer> {
   return buffer(sealStream(Readable.from(chunks), keyOf));
@@ -127,4 +128,20 @@ it("rejects parts that were changed, truncated, extended or encrypted with anoth
   const endless = () => Promise.resolve(Readable.from([...cut(bytes, 10_000), ...cut(bytes, 10_000)]));
   const long = (start: number, end: number) => (start === 0 ? readerOf(bytes)(start, end) : endless());
   await expect(buffer(openRange(long, range, keyOf))).rejects.toThrow(SealBroken);
+});
+
+it("opens with an earlier key what it sealed, and seals with the first one", async () => {
+  const content = Buffer.alloc(3 * segment + 5, "content ");
+  const bytes = await sealed([content]);
+  const changed: KeysOfStream = (salt) => [digest("other", salt), digest("third", salt), digest("key", salt)];
+  expect((await opened(bytes, 10_000, changed)).equals(content)).toBe(true);
+  const range = { sizeBytes: content.length, start: 2 * segment + 1, end: 3 * segment + 1 };
+  const part = await buffer(openRange(readerOf(bytes), range, changed));
+  expect(part.equals(content.subarray(range.start, range.end + 1))).toBe(true);
+  const again = await buffer(sealStream(Readable.from([content]), changed));
+  expect((await opened(again, 10_000, otherKeyOf)).equals(content)).toBe(true);
+  await expect(opened(again, 10_000, keyOf)).rejects.toThrow(SealBroken);
+  const damaged = Buffer.from(bytes);
+  damaged.writeUInt8(damaged.readUInt8(bytes.length - 20) ^ 1, bytes.length - 20);
+  await expect(opened(damaged, 10_000, changed)).rejects.toThrow(SealBroken);
 });

@@ -2,7 +2,10 @@ import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, rand
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 
-export type KeyOfStream = (salt: Uint8Array) => Uint8Array;
+/** The first key seals a new stream. Each of them may open an older one. */
+export type StreamKeys = readonly [Uint8Array, ...Uint8Array[]];
+
+export type KeysOfStream = (salt: Uint8Array) => StreamKeys;
 
 /** The key is wrong, or the content was changed or truncated. */
 export class SealBroken extends Error {
@@ -54,10 +57,11 @@ async function* pieces(
 /** Encrypts a stream with its own key (AES-256-GCM, segments of 64 KiB). */
 export async function* sealStream(
   source: AsyncIterable<Uint8Array>,
-  keyOf: KeyOfStream,
+  keysOf: KeysOfStream,
 ): AsyncGenerator<Buffer, void, undefined> {
   const salt = randomBytes(saltBytes);
-  const key = createSecretKey(keyOf(salt));
+  const [present] = keysOf(salt);
+  const key = createSecretKey(present);
   yield Buffer.concat([magic, salt]);
   let index = 0;
   for await (const { piece, isLast } of pieces(source, segmentBytes)) {
@@ -73,7 +77,7 @@ export async function* sealStream(
 /** Decrypts a stream of {@link sealStream}. @throws {SealBroken} at the first changed or missing segment. */
 export async function* openStream(
   source: AsyncIterable<Uint8Array>,
-  keyOf: KeyOfStream,
+  keysOf: KeysOfStream,
 ): AsyncGenerator<Buffer, void, undefined> {
   const head: Uint8Array[] = [];
   let headBytes = 0;
@@ -88,13 +92,13 @@ export async function* openStream(
     const start = Buffer.concat(head);
     if (!start.subarray(0, magic.length).equals(magic))
       throw new SealBroken("The stored content was not encrypted by this service.");
-    const key = createSecretKey(keyOf(start.subarray(magic.length, magic.length + saltBytes)));
+    const open = opener(keysOf(start.subarray(magic.length, magic.length + saltBytes)));
     let index = 0;
     for await (const { piece, isLast } of pieces(
       after(start.subarray(magic.length + saltBytes), iterator),
       segmentBytes + tagBytes,
     )) {
-      yield open(piece, key, nonceOf(index, isLast));
+      yield open(piece, nonceOf(index, isLast));
       index += 1;
     }
   } finally {
@@ -117,7 +121,7 @@ export interface SealedRange {
 export async function* openRange(
   read: (start: number, end: number) => Promise<Readable>,
   { end, sizeBytes, start }: SealedRange,
-  keyOf: KeyOfStream,
+  keysOf: KeysOfStream,
 ): AsyncGenerator<Buffer, void, undefined> {
   const segments = Math.max(1, Math.ceil(sizeBytes / segmentBytes));
   const headBytes = magic.length + saltBytes;
@@ -125,14 +129,14 @@ export async function* openRange(
   const head = await buffer(await read(0, headBytes - 1));
   if (!head.subarray(0, magic.length).equals(magic))
     throw new SealBroken("The stored content was not encrypted by this service.");
-  const key = createSecretKey(keyOf(head.subarray(magic.length, headBytes)));
+  const open = opener(keysOf(head.subarray(magic.length, headBytes)));
   const sealedBytes = headBytes + sizeBytes + segments * tagBytes;
   const sealedEnd = Math.min(headBytes + (last + 1) * (segmentBytes + tagBytes), sealedBytes) - 1;
   const sealed = await read(headBytes + first * (segmentBytes + tagBytes), sealedEnd);
   let index = first;
   for await (const { piece } of pieces(sealed as AsyncIterable<Buffer>, segmentBytes + tagBytes)) {
     if (index > last) throw new SealBroken("The stored content is longer than expected.");
-    const content = open(piece, key, nonceOf(index, index === segments - 1));
+    const content = open(piece, nonceOf(index, index === segments - 1));
     yield content.subarray(
       index === first ? start - first * segmentBytes : 0,
       index === last ? end + 1 - last * segmentBytes : undefined,
@@ -147,7 +151,25 @@ async function* after(first: Uint8Array, rest: AsyncIterator<Uint8Array>): Async
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
-function open(piece: Uint8Array, key: KeyObject, nonce: Buffer): Buffer {
+/** Opens segments of one stream, with the key that opens the first one. */
+function opener(keys: StreamKeys): (piece: Uint8Array, nonce: Buffer) => Buffer {
+  let possible = keys.map((key) => createSecretKey(key));
+  return (piece, nonce) => {
+    const failures: unknown[] = [];
+    for (const key of possible) {
+      try {
+        const content = openSegment(piece, key, nonce);
+        possible = [key];
+        return content;
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    throw failures[0];
+  };
+}
+
+function openSegment(piece: Uint8Array, key: KeyObject, nonce: Buffer): Buffer {
   if (piece.length < tagBytes) throw new SealBroken("The stored content is truncated.");
   const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes }).setAuthTag(
     piece.subarray(piece.length - tagBytes),

@@ -38,7 +38,7 @@ export interface LocalFile {
   read(start: number, end: number): Promise<Readable> | Readable;
 }
 
-type SealingSecrets = Pick<Secrets, "keyOfStream" | "seal" | "unseal">;
+type SealingSecrets = Pick<Secrets, "keysOfStream" | "seal" | "unsealStored">;
 
 /** Uploads continue after the last complete piece. */
 const newPieceBytes = 32 * 2 ** 20;
@@ -221,7 +221,7 @@ export class SessionFiles {
   }
 
   async #uploadPiece(piece: SessionFileRef & { readonly index: number }, content: Readable, sizeBytes: number) {
-    const sealed = Readable.from(sealStream(exactly(content, sizeBytes), this.#keyOf(piece)), { objectMode: false });
+    const sealed = Readable.from(sealStream(exactly(content, sizeBytes), this.#keysOf(piece)), { objectMode: false });
     const { name } = await this.#blobs.put(sealed, { maxBytes: sizeBytes * 2 + 2 ** 20 });
     await this.#query
       .insertInto("session_files")
@@ -243,7 +243,7 @@ export class SessionFiles {
       yield* openRange(
         (from, to) => this.#blob(file, index, { start: from, end: to }),
         range,
-        this.#keyOf({ ...file, index }),
+        this.#keysOf({ ...file, index }),
       );
       at = offset + sizeBytes;
     }
@@ -295,12 +295,12 @@ export class SessionFiles {
 
   /** @returns `undefined` when the service has another secret. */
   #unseal(ref: SessionFileRef, sealed: Buffer): unknown {
-    const text = this.#secrets.unseal(sealed, purposeOf(ref));
+    const text = this.#secrets.unsealStored(sealed, purposeOf(ref));
     return text === undefined ? undefined : JSON.parse(text);
   }
 
-  #keyOf({ index, ...ref }: SessionFileRef & { readonly index: number }) {
-    return (salt: Uint8Array) => this.#secrets.keyOfStream(salt, `${purposeOf(ref)} piece ${String(index)}`);
+  #keysOf({ index, ...ref }: SessionFileRef & { readonly index: number }) {
+    return (salt: Uint8Array) => this.#secrets.keysOfStream(salt, `${purposeOf(ref)} piece ${String(index)}`);
   }
 }
 
