@@ -1,5 +1,7 @@
+import { Writable } from "node:stream";
 import { pino, type DestinationStream, type Logger } from "pino";
 import type { Config } from "../config/settings.ts";
+import { LogLines } from "./log-lines.ts";
 
 export type Log = Logger;
 
@@ -30,6 +32,18 @@ function forTerminal(line: string): string {
       /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
       (mark) => `\\\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`,
     );
+}
+
+const lostAsJson = (msg: string, lost: number): string =>
+  JSON.stringify({ level: "warn", time: new Date().toISOString(), lost, msg });
+
+function streamOf(lines: LogLines): Writable {
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.write(chunk.toString());
+      done();
+    },
+  });
 }
 
 /** Writes JSON lines, or formatted text on a terminal. @param destination - default: stderr. */
@@ -63,11 +77,7 @@ export async function createLog(
   const pretty =
     config.log_format === "pretty" ||
     (config.log_format === "auto" && destination === undefined && process.stderr.isTTY);
-  if (!pretty)
-    return pino(
-      { ...options, hooks: { streamWrite: redact } },
-      destination ?? pino.destination({ dest: 2, sync: true }),
-    );
+  if (!pretty) return pino({ ...options, hooks: { streamWrite: redact } }, destination ?? new LogLines(2, lostAsJson));
   const { build } = await import("pino-pretty");
   // In this process, not in a worker thread: the last lines before a crash must not be lost.
   return pino(
@@ -78,7 +88,7 @@ export async function createLog(
       singleLine: true,
       translateTime: "SYS:HH:MM:ss.l",
       sync: true,
-      destination: destination ?? 2,
+      destination: destination ?? streamOf(new LogLines(2, (text, lost) => `WARN: ${String(lost)} ${text}`)),
     }),
   );
 }

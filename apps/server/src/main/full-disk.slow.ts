@@ -1,29 +1,16 @@
 import { ErrorBody } from "@shoal/schemas";
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import type { Settings } from "../config/settings.ts";
+import { namespaces, unshare, whyNoDisk } from "../testing/own-disk.ts";
 import { manifest, zipOf } from "../testing/zip.ts";
-
-const unshare = "/usr/bin/unshare";
-const namespaces = ["--user", "--map-root-user", "--mount", "--propagation=private"];
-
-/** Why the test cannot have a separate disk; `undefined` if it can. In CI it always can, so the tests run and fail. */
-function whyNoDisk(): string | undefined {
-  if (process.env.SHOAL_REQUIRE_ALL === "1") return undefined;
-  if (process.platform !== "linux") return "mount namespaces are a thing of Linux";
-  try {
-    execFileSync(unshare, [...namespaces, "true"], { stdio: "ignore" });
-    return undefined;
-  } catch {
-    return "needs unshare (util-linux) and user namespaces";
-  }
-}
 
 /** Writes zeros until the disk is full. */
 function fill(path: string): void {
@@ -39,30 +26,21 @@ function fill(path: string): void {
   }
 }
 
+/** Starts a service that has its own disk at `disk`. @param log - for stderr. */
+function serveOn(disk: string, size: string, settings: Settings, log?: string) {
+  const program = fileURLToPath(new URL("../testing/serve-child.ts", import.meta.url));
+  const script = `set -e; mount -t tmpfs -o size=${size} none ${disk}; exec "$@"${log === undefined ? "" : ` 2>>${log}`}`;
+  const node = [process.execPath, "--conditions=@shoal/source", program, JSON.stringify(settings)];
+  return spawn(unshare, [...namespaces, "/bin/sh", "-c", script, "sh", ...node], { stdio: ["pipe", "pipe", "pipe"] });
+}
+
 const missing = whyNoDisk();
 describe.skipIf(missing !== undefined)(
   `on a small disk${missing === undefined ? "" : ` (skipped: ${missing})`}`,
   () => {
     it("answers 507 while the disk is full, still reads, and recovers when space is free again", async () => {
       const disk = mkdtempSync(join(tmpdir(), "shoal-disk-"));
-      const dataDir = join(disk, "data");
-      const program = fileURLToPath(new URL("../testing/serve-child.ts", import.meta.url));
-      const script = `set -e; mount -t tmpfs -o size=300m none ${disk}; exec "$@"`;
-      const child = spawn(
-        unshare,
-        [
-          ...namespaces,
-          "/bin/sh",
-          "-c",
-          script,
-          "sh",
-          process.execPath,
-          "--conditions=@shoal/source",
-          program,
-          JSON.stringify({ data_dir: dataDir }),
-        ],
-        { stdio: ["pipe", "pipe", "pipe"] },
-      );
+      const child = serveOn(disk, "300m", { data_dir: join(disk, "data") });
       const ended = once(child, "close");
       const errors = text(child.stderr);
       try {
@@ -119,6 +97,35 @@ describe.skipIf(missing !== undefined)(
         child.stdin.end();
         await ended;
         rmSync(disk, { recursive: true, force: true });
+      }
+    });
+
+    it("goes on while its log has no room, and says how many lines were lost", async () => {
+      const folder = mkdtempSync(join(tmpdir(), "shoal-log-"));
+      const disk = join(folder, "disk");
+      mkdirSync(disk);
+      const log = join(disk, "log");
+      const child = serveOn(disk, "256k", { data_dir: join(folder, "data"), log_level: "debug" }, log);
+      const ended = once(child, "close");
+      try {
+        const line = await Promise.race([once(createInterface({ input: child.stdout }), "line"), ended]);
+        if (typeof line[0] !== "string") throw new Error("the service did not start");
+        const { base_url } = JSON.parse(line[0]) as { base_url: string };
+        // Each request is a line.
+        const ask = async () => (await fetch(`${base_url}/health`)).status;
+        const inside = `/proc/${String(child.pid)}/root`;
+        fill(join(inside, disk, "filler"));
+        for (let index = 0; index < 100; index += 1) expect(await ask()).toBe(200);
+        expect(readFileSync(join(inside, log), "utf8")).not.toContain("were lost");
+        rmSync(join(inside, disk, "filler"));
+        expect(await ask()).toBe(200);
+        await expect
+          .poll(() => readFileSync(join(inside, log), "utf8"))
+          .toMatch(/\{"level":"warn","time":"[^"]+","lost":\d+,"msg":"lines of the log were lost: ENOSPC/);
+      } finally {
+        child.stdin.end();
+        await ended;
+        rmSync(folder, { recursive: true, force: true });
       }
     });
   },
