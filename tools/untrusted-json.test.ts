@@ -33,6 +33,7 @@ const readers = {
     "apps/server/src/sessions/evidence/stored-events.ts",
     "apps/server/src/sessions/network-recordings/frames.ts",
     "apps/server/src/sessions/replays/replay-files.ts",
+    "apps/server/src/storage/backup/named-files.ts",
     "apps/server/src/storage/backup/restore-backup.ts",
     "apps/server/src/storage/blobs/sealed-stream.ts",
     "apps/server/src/storage/errors/invocation-limits.ts",

@@ -6,6 +6,7 @@ import { DatabaseError } from "../database-error.ts";
 import { startEmbedded } from "../embedded/embedded-postgres.ts";
 import type { DatabaseLog } from "../log.ts";
 import { migrate } from "../migrate.ts";
+import { outageOf } from "../outage.ts";
 import { migrations as known } from "../migrations/all.ts";
 import { lastingTables, type TableChunk, writtenColumns } from "./backup-source.ts";
 
@@ -111,6 +112,8 @@ class Restore {
         [`[${rows.join(",")}]`],
       );
     } catch (error) {
+      // A full disk says nothing about the rows.
+      if (outageOf(error) !== undefined) throw error;
       throw failed(`Rows of the table ${table} do not fit: ${messageOf(error)}.`, error);
     }
   }

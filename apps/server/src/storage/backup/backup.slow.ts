@@ -14,14 +14,14 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
-import { buffer, text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 import { zstdCompressSync } from "node:zlib";
 import tar from "tar-stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isBackedUp, openBackupSource, openRunningDatabase } from "@shoal/database";
 import { databaseDirectory } from "../../config/data-dir.ts";
+import { runShoalServer as run } from "../../testing/run-shoal-server.ts";
 import { silentLog } from "../../testing/test-database.ts";
-import { shoalServer } from "../../main/shoal-server.ts";
 import { completeConfig } from "../../config/config.ts";
 import type { RunningServer } from "../../main/running-server.ts";
 import { startServer } from "../../main/server.ts";
@@ -46,20 +46,6 @@ const start = (data_dir: string) =>
   startServer(completeConfig({ data_dir, port: 0, placement: "process", warm: 0, ...unlimited }), {
     logTo: new PassThrough().resume(),
   });
-
-async function run(
-  args: readonly string[],
-  stdin: Readable = Readable.from([]),
-  env: NodeJS.ProcessEnv = {},
-): Promise<{ status: number; stdout: Buffer; stderr: string }> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const said = Promise.all([buffer(stdout), text(stderr)]);
-  const status = await shoalServer(args, env, { stdin, stdout, stderr });
-  stdout.end();
-  stderr.end();
-  const [out, err] = await said;
-  return { status, stdout: out, stderr: err };
-}
 
 async function ask(
   server: RunningServer,

@@ -1,7 +1,8 @@
 import { errorOf, messageOf } from "@shoal/primitives";
 import { type BackupSource, openBackupSource } from "@shoal/database";
 import { isRunning } from "@shoal/primitives/node";
-import { link, open, opendir, readdir, rm, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { open, opendir, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -13,6 +14,7 @@ import type { Log } from "../../log/log.ts";
 import { StartError } from "../../config/start-error.ts";
 import { version } from "../../config/version.ts";
 import { type Closing, type Manifest, names, secretFiles } from "./archive.ts";
+import { NamedFiles } from "./named-files.ts";
 
 export interface BackupReport {
   readonly rows: number;
@@ -20,6 +22,10 @@ export interface BackupReport {
   readonly fileBytes: number;
   /** Files that were deleted during the backup. */
   readonly missing: number;
+  /** Files that rows name, and that the folder of blobs does not contain. */
+  readonly absent: number;
+  /** One of them. */
+  readonly absentExample: string | undefined;
 }
 
 export type BackupConfig = Pick<Config, "data_dir" | "database_url" | "blobs_dir" | "blob_store_url">;
@@ -37,8 +43,13 @@ export function refuseExternal({ database_url }: BackupConfig): void {
   });
 }
 
+function unlessMissing(error: unknown): undefined {
+  if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+  throw error;
+}
+
 async function* filesBelow(folder: string, prefix = ""): AsyncGenerator<string> {
-  const entries = await opendir(join(folder, prefix)).catch(() => undefined);
+  const entries = await opendir(join(folder, prefix)).catch(unlessMissing);
   if (entries === undefined) return;
   for await (const entry of entries) {
     const name = prefix === "" ? entry.name : `${prefix}/${entry.name}`;
@@ -66,7 +77,7 @@ export async function makeBackup(config: BackupConfig, out: Writable, options: B
     const archive = new BackupArchive(config, options);
     const compress = createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } });
     await Promise.all([archive.fill(source), pipeline(archive.pack, compress, out)]);
-    return archive.report;
+    return archive.report();
   } finally {
     await source.close();
   }
@@ -74,13 +85,20 @@ export async function makeBackup(config: BackupConfig, out: Writable, options: B
 
 class BackupArchive {
   readonly pack = tar.pack();
-  readonly report = { rows: 0, files: 0, fileBytes: 0, missing: 0 };
+  readonly #count = { rows: 0, files: 0, fileBytes: 0, missing: 0 };
+  readonly #named = new NamedFiles();
   readonly #config: BackupConfig;
   readonly #options: BackupOptions;
 
   constructor(config: BackupConfig, options: BackupOptions) {
     this.#config = config;
     this.#options = options;
+  }
+
+  report(): BackupReport {
+    const { blob_store_url: store } = this.#config;
+    const absent = store === undefined ? this.#named.size : 0;
+    return { ...this.#count, absent, absentExample: absent === 0 ? undefined : this.#named.example() };
   }
 
   async fill(source: BackupSource): Promise<void> {
@@ -90,7 +108,7 @@ class BackupArchive {
       // After the rows: blobs are stored before their rows, never change, and are not deleted while the source is open.
       await this.#addBlobs();
       if (this.#options.secrets) await this.#addSecrets();
-      const closing: Closing = { rows, files: this.report.files, file_bytes: this.report.fileBytes };
+      const closing: Closing = { rows, files: this.#count.files, file_bytes: this.#count.fileBytes };
       await this.#add(names.closing, JSON.stringify(closing));
       this.pack.finalize();
     } catch (error) {
@@ -116,7 +134,8 @@ class BackupArchive {
     for await (const chunk of source.chunks()) {
       this.#options.signal?.throwIfAborted();
       rows[chunk.table] = (rows[chunk.table] ?? 0) + chunk.rows.length;
-      this.report.rows += chunk.rows.length;
+      this.#count.rows += chunk.rows.length;
+      this.#named.note(chunk.table, chunk.rows);
       part += 1;
       const lines = chunk.rows.map((row) => `${row}\n`).join("");
       await this.#add(`${names.database}${chunk.table}/${String(part)}.jsonl`, lines);
@@ -127,9 +146,14 @@ class BackupArchive {
   async #addBlobs(): Promise<void> {
     if (this.#config.blob_store_url !== undefined) return;
     const folder = blobsDirectory(this.#config);
+    if (this.#named.size > 0 && !existsSync(folder))
+      throw new StartError(
+        `${folder} does not exist, but the database names ${String(this.#named.size)} files of that folder, such as ${this.#named.example() ?? ""}.`,
+        { hint: "Name the folder of the service's blobs with --blobs-dir or SHOAL_BLOBS_DIR.", exitCode: 2 },
+      );
     for await (const name of filesBelow(folder)) {
       this.#options.signal?.throwIfAborted();
-      await this.#addFile(join(folder, name), names.blobs + name);
+      if (await this.#addFile(join(folder, name), names.blobs + name)) this.#named.found(name);
     }
   }
 
@@ -140,17 +164,18 @@ class BackupArchive {
     }
   }
 
-  async #addFile(path: string, name: string): Promise<void> {
-    await using file = await open(path).catch(() => undefined);
+  async #addFile(path: string, name: string): Promise<boolean> {
+    await using file = await open(path).catch(unlessMissing);
     if (file === undefined) {
-      this.report.missing += 1;
-      return;
+      this.#count.missing += 1;
+      return false;
     }
     // An open file stays readable after its deletion.
     const { size } = await file.stat();
     await pipeline(file.createReadStream(), this.pack.entry({ name, size, mode: 0o600 }));
-    this.report.files += 1;
-    this.report.fileBytes += size;
+    this.#count.files += 1;
+    this.#count.fileBytes += size;
+    return true;
   }
 
   async #add(name: string, content: string | Buffer): Promise<void> {
@@ -194,11 +219,20 @@ export async function makeBackupFile(
   });
   try {
     const report = await makeBackup(config, file.createWriteStream({ flush: true }), options);
-    // Unlike a rename, a link does not replace an existing file.
-    await link(part, path).catch((error: unknown) => {
-      throw error instanceof Error && "code" in error && error.code === "EEXIST" ? taken : error;
+    // A rename replaces files, so the name is taken first. Many file systems have no links, which would not.
+    await (await open(path, "wx", 0o600)).close();
+    await rename(part, path).catch(async (error: unknown) => {
+      await rm(path, { force: true });
+      throw error;
     });
     return report;
+  } catch (error) {
+    if (StartError.isInstance(error) || !(error instanceof Error && "syscall" in error && "code" in error)) throw error;
+    if (error.code === "EEXIST") throw taken;
+    throw new StartError(`The backup ${path} failed: ${messageOf(error)}.`, {
+      hint: "Nothing of it remains. If its disk is full, free space there, or name a file on another one.",
+      cause: error,
+    });
   } finally {
     await file.close().catch(() => undefined);
     await rm(part, { force: true });

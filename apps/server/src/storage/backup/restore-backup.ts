@@ -1,6 +1,6 @@
 import { messageOf } from "@shoal/primitives";
-import { DatabaseError, openRestoreTarget, removeEmbedded, type RestoreTarget } from "@shoal/database";
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { DatabaseError, openRestoreTarget, outageOf, removeEmbedded, type RestoreTarget } from "@shoal/database";
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, open } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import type { Readable } from "node:stream";
@@ -8,7 +8,13 @@ import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { createZstdDecompress } from "node:zlib";
 import tar from "tar-stream";
-import { databaseDirectory, openDataDir, restoringMarker, writePrivateFile } from "../../config/data-dir.ts";
+import {
+  databaseDirectory,
+  openDataDir,
+  readIfPresent,
+  restoringMarker,
+  writePrivateFile,
+} from "../../config/data-dir.ts";
 import type { Log } from "../../log/log.ts";
 import { StartError } from "../../config/start-error.ts";
 import { Closing, Manifest, maxTextBytes, names, secretFiles } from "./archive.ts";
@@ -42,8 +48,42 @@ function placesOf(config: BackupConfig): { readonly folders: readonly string[]; 
 
 function clear(config: BackupConfig): void {
   const { files, folders } = placesOf(config);
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  for (const folder of folders) {
+    const names = existsSync(folder) ? readdirSync(folder) : [];
+    for (const name of names) rmSync(join(folder, name), { recursive: true, force: true, maxRetries: 5 });
+    try {
+      rmdirSync(folder);
+    } catch {
+      // It is missing, or a mount point.
+    }
+  }
   for (const file of files) rmSync(file, { force: true });
+}
+
+function markerText(config: BackupConfig): string {
+  return `The restore is incomplete. Run it again.\nblobs: ${blobsDirectory(config)}\n`;
+}
+
+/** What the interrupted restore did not write, the next one must not remove. */
+function refuseOtherBlobs(config: BackupConfig, marker: string): void {
+  const before = /^blobs: (.+)$/m.exec(readIfPresent(marker) ?? "")?.[1] ?? join(config.data_dir, "blobs");
+  const folder = blobsDirectory(config);
+  if (before === folder || !holdsAnything(folder)) return;
+  throw new StartError(`The interrupted restore wrote files into ${before}, and ${folder} already contains data.`, {
+    hint: "Run it again with the same --blobs-dir and SHOAL_BLOBS_DIR, or choose an empty folder.",
+    exitCode: 2,
+  });
+}
+
+/** A failure of this machine, such as a full disk, says nothing about the backup. */
+function explain(error: unknown, { data_dir }: BackupConfig): unknown {
+  if (StartError.isInstance(error) || DatabaseError.isInstance(error)) return error;
+  const isOfSystem = error instanceof Error && "syscall" in error;
+  if (!isOfSystem && outageOf(error) === undefined) return damaged(messageOf(error), error);
+  return new StartError(`The restore into ${data_dir} failed: ${messageOf(error)}.`, {
+    hint: "Nothing was restored. Remove the cause, such as a full disk or a missing file, and run it again.",
+    cause: error,
+  });
 }
 
 function refuseToOverwrite(config: BackupConfig): void {
@@ -153,11 +193,12 @@ export async function restoreBackup(config: BackupConfig, from: Readable, log: L
   const marker = restoringMarker(config.data_dir);
   try {
     if (existsSync(marker)) {
+      refuseOtherBlobs(config, marker);
       await removeEmbedded(databaseDirectory(config.data_dir), log);
       clear(config);
     }
     refuseToOverwrite(config);
-    writeFileSync(marker, "The restore is incomplete. Run it again.\n", { mode: 0o600, flush: true });
+    writeFileSync(marker, markerText(config), { mode: 0o600, flush: true });
     mkdirSync(blobsDirectory(config), { recursive: true, mode: 0o700 });
     const restoration = new Restoration(config, log);
     try {
@@ -178,7 +219,7 @@ export async function restoreBackup(config: BackupConfig, from: Readable, log: L
       await restoration.close();
       clear(config);
       rmSync(marker, { force: true });
-      throw StartError.isInstance(error) || DatabaseError.isInstance(error) ? error : damaged(messageOf(error), error);
+      throw explain(error, config);
     }
   } finally {
     dataDir.release();
