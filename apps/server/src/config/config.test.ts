@@ -107,7 +107,10 @@ describe("sources", () => {
   });
 
   it("stores data in the system's folder for application data", () => {
-    if (process.platform === "linux") expect(load({ env: { XDG_DATA_HOME: "/data" } }).data_dir).toBe("/data/shoal");
+    if (process.platform !== "linux") return;
+    expect(load({ env: { XDG_DATA_HOME: "/data" } }).data_dir).toBe("/data/shoal");
+    // As the command line looks for the admin key.
+    expect(load({ env: { XDG_DATA_HOME: "", HOME: "/home/ada" } }).data_dir).toBe("/home/ada/.local/share/shoal");
   });
 });
 
@@ -169,6 +172,13 @@ describe("mistakes", () => {
     const error = failure({ flags: { config: file("broken.yaml", content) } });
     expect(error.message).toContain("broken.yaml");
     expect(error.hint).toContain("port: 8080");
+  });
+
+  it("refuses a path with ~, which would become a folder of this name", () => {
+    const config = file("home.yaml", "data_dir: ~/shoal\naccess_log: /var/log/~shoal.log\n");
+    expect(failure({ flags: { config }, env: { SHOAL_CHROMIUM: "~" } }).message).toBe(
+      `Invalid configuration: data_dir in ${config} is "~/shoal", but only shells replace ~; write the whole path. SHOAL_CHROMIUM is "~", but only shells replace ~; write the whole path.`,
+    );
   });
 
   it("ignores variables of Shoal's other programs", () => {

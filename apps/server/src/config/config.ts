@@ -172,7 +172,11 @@ export function loadConfig(sources: ConfigSources = {}): Config {
   }
 
   const raw: Partial<Record<SettingName, unknown>> = {};
-  for (const [name, { value, base }] of given) raw[name] = fromText(name, value, base);
+  for (const [name, { value, base, source }] of given) {
+    raw[name] = fromText(name, value, base);
+    if (settings[name].kind === "path" && typeof value === "string" && /^~(?:[\\/]|$)/.test(value))
+      problems.push(`${source} is ${shown(name, value)}, but only shells replace ~; write the whole path.`);
+  }
   const parsed = Settings.safeParse(raw);
   if (!parsed.success) {
     for (const issue of parsed.error.issues) {

@@ -39,6 +39,13 @@ describe("the URL of the service", () => {
   it.each<[string, RequestHead, Partial<OriginOptions>, string]>([
     ["is the request's own", from("192.0.2.1", { host: "127.0.0.1:7777" }), {}, "http://127.0.0.1:7777"],
     ["is loopback when the request's host is invalid", from("192.0.2.1", { host: 'a"b' }), {}, "http://127.0.0.1"],
+    ["is loopback for a host that no URL has", from("192.0.2.1", { host: "256.1.1.1" }), {}, "http://127.0.0.1"],
+    [
+      "is loopback for a port that no URL has",
+      from("192.0.2.1", { host: "shoal.example:99999" }),
+      {},
+      "http://127.0.0.1",
+    ],
     ["follows the headers of a trusted proxy", from("10.1.2.3", proxied), {}, "https://shoal.example/api"],
     ["ignores the headers of an untrusted proxy", from("192.0.2.1", proxied), {}, "http://inner:7777"],
     [

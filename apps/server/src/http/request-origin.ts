@@ -43,6 +43,8 @@ interface Said {
 /** Longer than any chain of proxies; earlier hops are ignored. */
 const maxHops = 32;
 const hostPattern = /^(?:\[[\da-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i;
+/** A host that only looks like one, such as `256.1.1.1` or `shoal.example:99999`, makes no URL. */
+const isHost = (text: string): boolean => hostPattern.test(text) && URL.canParse(`http://${text}`);
 const prefixPattern = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)+\/?$/;
 
 function textOf(headers: IncomingHttpHeaders, name: string): string | undefined {
@@ -171,7 +173,7 @@ export function createRequestOrigins({
     const { host: asked = "" } = request.headers;
     const forwarded = saidTo(request);
     const proto = forwarded?.proto?.toLowerCase();
-    const host = [forwarded?.host ?? "", asked, "127.0.0.1"].find((candidate) => hostPattern.test(candidate)) ?? "";
+    const host = [forwarded?.host ?? "", asked, "127.0.0.1"].find(isHost) ?? "";
     return `${proto === "https" || proto === "wss" ? "https" : "http"}://${host}${prefixOf(request)}`;
   }
 
@@ -180,7 +182,7 @@ export function createRequestOrigins({
     viewerUrlOf: (request) => (isFromBox(request) ? (fixed ?? localUrl?.()) : ownOf(request)?.viewerUrl),
     hostOf(request) {
       const { host: asked = "" } = request.headers;
-      return [saidTo(request)?.host ?? "", asked].find((candidate) => hostPattern.test(candidate))?.toLowerCase() ?? "";
+      return [saidTo(request)?.host ?? "", asked].find(isHost)?.toLowerCase() ?? "";
     },
     clientIpOf(request) {
       const own = ownOf(request);

@@ -1,10 +1,12 @@
-import { examineDocker, examineHost, examineKubernetes, warmRoom } from "@shoal/placement";
-import { accessSync, constants, existsSync } from "node:fs";
+import { examineDocker, examineHost, examineKubernetes, type PlacementKind, warmRoom } from "@shoal/placement";
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { loadConfig } from "../config/config.ts";
+import { restoringMarker } from "../config/data-dir.ts";
 import type { Config } from "../config/settings.ts";
 import { dockerOptions, kubernetesOptions } from "../config/placement-options.ts";
 import { machineMemoryBytes } from "../config/settings/defaults.ts";
+import { isLoopback } from "../http/listen.ts";
 import { examineDatabase } from "./examine-database.ts";
 import type { Finding } from "./finding.ts";
 
@@ -26,21 +28,37 @@ function places(config: Config): Promise<readonly Finding[]> {
 
 async function thisHost(config: Config): Promise<readonly Finding[]> {
   const host = await examineHost(config.chromium === undefined ? {} : { chromium: config.chromium });
-  const placement = config.placement === "auto" ? host.placement : config.placement;
-  return [
-    placement === "sandbox"
-      ? { name: "isolation", state: "ok", detail: "Sessions run in the sandbox placement: each in a separate sandbox." }
-      : {
-          name: "isolation",
-          state: "warning",
-          detail: "Sessions run in the process placement, which does not isolate.",
-          advice:
-            host.placement === "sandbox"
-              ? "SHOAL_PLACEMENT requests it; remove it to use the sandbox."
-              : "See bubblewrap, below.",
-        },
-    ...host.findings,
-  ];
+  return [isolation(config, host.placement), ...host.findings];
+}
+
+/** As the start decides. @param possible - the best placement of this machine. */
+export function isolation(
+  { host, placement, unsafe_no_isolation }: Pick<Config, "host" | "placement" | "unsafe_no_isolation">,
+  possible: PlacementKind,
+): Finding {
+  const name = "isolation";
+  if (placement === "sandbox" && possible !== "sandbox")
+    return {
+      ...{ name, state: "missing" },
+      detail: "The service does not start: sessions cannot run in the sandbox placement.",
+      advice: "See bubblewrap, below.",
+    };
+  if ((placement === "auto" ? possible : placement) === "sandbox")
+    return { name, state: "ok", detail: "Sessions run in the sandbox placement: each in a separate sandbox." };
+  const advice =
+    possible === "sandbox"
+      ? "The setting placement requests it; remove it to use the sandbox."
+      : "See bubblewrap, below.";
+  if (!isLoopback(host) && !unsafe_no_isolation)
+    return {
+      ...{ name, state: "missing" },
+      detail: `The service does not start: the process placement does not isolate sessions, and it would listen on ${host}.`,
+      advice: `${advice} Or listen on 127.0.0.1.`,
+    };
+  return {
+    ...{ name, state: "warning", advice },
+    detail: "Sessions run in the process placement, which does not isolate.",
+  };
 }
 
 async function containers(config: Config): Promise<readonly Finding[]> {
@@ -135,22 +153,40 @@ function warmBrowsers(config: Config): Finding {
       };
 }
 
+const lowOnDiskBytes = 2 ** 30;
+
 function dataDirectory(path: string): Finding {
+  const name = "data_dir";
   let existing = path;
   while (!existsSync(existing)) existing = dirname(existing);
   try {
-    accessSync(existing, constants.W_OK);
-    return {
-      name: "data_dir",
-      state: "ok",
-      detail: existing === path ? `${path} is writable.` : `${path} will be made at the first start.`,
-    };
+    if (!statSync(existing).isDirectory())
+      return {
+        ...{ name, state: "missing", detail: `${existing} is not a folder.` },
+        advice: "Move it away, or choose another folder with SHOAL_DATA_DIR or --data-dir.",
+      };
+    accessSync(existing, constants.W_OK | constants.X_OK);
   } catch {
     return {
-      name: "data_dir",
+      name,
       state: "missing",
       detail: `${existing} is not writable for this user.`,
       advice: "Make it writable, or choose another folder with SHOAL_DATA_DIR or --data-dir.",
     };
   }
+  if (existsSync(restoringMarker(path)))
+    return {
+      ...{ name, state: "missing", detail: `A restore into ${path} did not finish.` },
+      advice: "Run `shoal-server restore` again; it starts over.",
+    };
+  const { bavail, bsize } = statfsSync(existing);
+  const freeBytes = bavail * bsize;
+  const free = `${(freeBytes / 2 ** 30).toFixed(1)} GiB are free.`;
+  const detail = `${existing === path ? `${path} is writable.` : `${path} will be made at the first start.`} ${free}`;
+  return freeBytes >= lowOnDiskBytes
+    ? { name, state: "ok", detail }
+    : {
+        ...{ name, state: "warning", detail },
+        advice: "Free disk space: changes are refused while the disk is full.",
+      };
 }

@@ -1,5 +1,5 @@
 import { availableParallelism, homedir, totalmem } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 export const leastSessionDiskMb = 64;
 
@@ -8,9 +8,12 @@ export const defaultRegion = "default";
 
 /** Returns the data folder of this user, by the conventions of the operating system. */
 export function defaultDataDir(env: NodeJS.ProcessEnv): string {
-  if (process.platform === "win32") return join(env.LOCALAPPDATA ?? join(homedir(), "AppData", "Local"), "shoal");
-  if (process.platform === "darwin") return join(homedir(), "Library", "Application Support", "shoal");
-  return join(env.XDG_DATA_HOME ?? join(homedir(), ".local", "share"), "shoal");
+  // An empty variable counts as unset: join would return a folder of the working directory.
+  const given = (path: string | undefined) => (path === "" ? undefined : path);
+  const home = given(env.HOME) ?? homedir();
+  if (process.platform === "win32") return join(given(env.LOCALAPPDATA) ?? join(home, "AppData", "Local"), "shoal");
+  if (process.platform === "darwin") return join(home, "Library", "Application Support", "shoal");
+  return resolve(given(env.XDG_DATA_HOME) ?? join(home, ".local", "share"), "shoal");
 }
 
 /** Session files are in memory: allow at most half of the machine's. */

@@ -42,7 +42,7 @@ export function createReadiness(parts: {
     return `the server drains, and starts no sessions; ${left === 1 ? "1 session is" : `${String(left)} sessions are`} left`;
   }
 
-  let last: { readonly at: number; readonly checks: Promise<Readonly<Record<string, string>>> } | undefined;
+  let last: { readonly atMs: number; readonly checks: Promise<Readonly<Record<string, string>>> } | undefined;
 
   async function check(): Promise<Readonly<Record<string, string>>> {
     const [databaseVerdict, chromiumVerdict] = await Promise.all([
@@ -60,7 +60,8 @@ export function createReadiness(parts: {
 
   return {
     async examine() {
-      if (last === undefined || Date.now() - last.at > freshMs) last = { at: Date.now(), checks: check() };
+      const atMs = performance.now();
+      if (last === undefined || atMs - last.atMs > freshMs) last = { atMs, checks: check() };
       const found = await last.checks;
       const checks = { ...found, placement: placementState() };
       if (Object.values(checks).every((state) => state === "ok")) return { status: "ready", checks };
