@@ -11,6 +11,13 @@ const restrictedInBrowsers = {
   ],
 };
 
+const bareAnySignal = {
+  object: "AbortSignal",
+  property: "any",
+  message:
+    "Use `anySignal` of @shoal/primitives: several versions of Node lose aborts of sources that nothing else refers to.",
+};
+
 /** Errors that no program should have, in JavaScript and TypeScript. */
 const always = `
     constructor-super for-direction getter-return no-async-promise-executor no-case-declarations no-class-assign
@@ -129,6 +136,12 @@ const overrides: OxlintConfig["overrides"] = [
     rules: { "shoal/no-own-limits": "error", "shoal/no-sleeps": "error" },
   },
   {
+    // The SDK is exempt: it holds the sources of its signals, and has no dependency for this.
+    files: ["{packages,apps}/*/src/**/*.ts"],
+    excludeFiles: ["**/*.{test,slow}.ts", "packages/{primitives,transport,client}/**"],
+    rules: { "no-restricted-properties": ["error", bareAnySignal] },
+  },
+  {
     // The caller owns the time, so tests advance it instead of waiting. Other files of the server may join this list.
     files: [
       "apps/server/src/{auth/flows,deployed-apps/cron,http/limits,sessions/waiting}/**/*.ts",
@@ -142,6 +155,7 @@ const overrides: OxlintConfig["overrides"] = [
     rules: {
       "no-restricted-properties": [
         "error",
+        bareAnySignal,
         { object: "Date", property: "now", message: "Take `now` or `nowMs` from the caller: time decides here." },
       ],
     },

@@ -30,6 +30,7 @@ import type {
 import { PlacementError } from "./interface/placement-error.ts";
 import type { ProgramBox, ProgramOptions } from "./interface/program.ts";
 import { startProgram } from "./programs/start-program.ts";
+import { anySignal } from "@shoal/primitives";
 import { statfs } from "node:fs/promises";
 import { availableParallelism, totalmem } from "node:os";
 
@@ -163,7 +164,7 @@ export class BoxPlacement implements Placement {
     const stop = this.#stopStarts.signal;
     return this.#start(
       copyOf instanceof StoredInstance ? copyOf : undefined,
-      signal === undefined ? stop : AbortSignal.any([signal, stop]),
+      signal === undefined ? stop : anySignal([signal, stop]),
     );
   }
 
@@ -186,7 +187,7 @@ export class BoxPlacement implements Placement {
     this.#requireCopies();
     if (this.#isClosing()) throw closedError();
     const { kind } = this;
-    const wishes = { project, signal: AbortSignal.any([signal, this.#stopStarts.signal]) };
+    const wishes = { project, signal: anySignal([signal, this.#stopStarts.signal]) };
     const unpacked = this.#maker.unpack?.(open, wishes).then((stored) => new StoredInstance(kind, stored));
     if (unpacked === undefined) throw new PlacementError("bad_option", "Sessions of this placement cannot be copied.");
     this.#onCopy(unpacked);

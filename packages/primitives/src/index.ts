@@ -1,3 +1,4 @@
+export { anySignal } from "./any-signal.ts";
 export { Bell } from "./bell.ts";
 export { errorOf } from "./error-of.ts";
 export { createId, isId } from "./ids.ts";

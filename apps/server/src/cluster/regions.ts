@@ -1,6 +1,7 @@
 import { regionUnavailable } from "@shoal/contract/refusals";
 import type { Endpoint } from "@shoal/contract";
 import type { Database } from "@shoal/database";
+import { anySignal } from "@shoal/primitives";
 import { type HandlerCall, ServiceError } from "@shoal/router";
 import { ErrorBody } from "@shoal/schemas";
 import { sql } from "kysely";
@@ -64,7 +65,7 @@ export class Regions {
   ): Promise<Result> {
     const result = await work();
     if (!(result instanceof RegionElsewhere)) return result;
-    const signal = givingUp === undefined ? call.signal : AbortSignal.any([call.signal, givingUp]);
+    const signal = givingUp === undefined ? call.signal : anySignal([call.signal, givingUp]);
     try {
       // The same operation on another server produced this answer.
       return (await this.#handOver(result, call, signal)) as Result;

@@ -1,4 +1,5 @@
 import { answerBytes, type AnswerLimits, AnswerProblem } from "@shoal/placement";
+import { anySignal } from "@shoal/primitives";
 import type { ErrorBody } from "@shoal/schemas";
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
@@ -33,7 +34,7 @@ export function boundedFetch({ bytesMs, jsonMs }: Patience = usualPatience): typ
     const request = new Request(input, init);
     // The transport accepts JSON for each operation whose answer it parses.
     if (!jsonTypes.has(request.headers.get("accept")))
-      return fetch(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(bytesMs)]) });
+      return fetch(request, { signal: anySignal([request.signal, AbortSignal.timeout(bytesMs)]) });
     const response = await fetch(request);
     if (response.body === null || withoutBody.has(response.status)) return response;
     try {

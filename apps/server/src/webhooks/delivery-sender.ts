@@ -1,4 +1,5 @@
 import type { OutboundRule } from "@shoal/placement";
+import { anySignal } from "@shoal/primitives";
 import { setTimeout as delay } from "node:timers/promises";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -56,7 +57,7 @@ export class DeliverySender {
   async send(delivery: Sendable, signal: AbortSignal): Promise<Attempt> {
     const began = performance.now();
     const deadline = new AbortController();
-    const stop = AbortSignal.any([signal, deadline.signal]);
+    const stop = anySignal([signal, deadline.signal]);
     const timeout = delay(attemptMs, undefined, { signal: stop, ref: false }).then(
       () => {
         deadline.abort();

@@ -1,3 +1,4 @@
+import { anySignal } from "@shoal/primitives";
 import { type Handlers, ServiceError } from "@shoal/router";
 import type { Readable } from "node:stream";
 import type { SharedContexts } from "./further-sessions/shared-contexts.ts";
@@ -127,7 +128,7 @@ function betweenHandoffs<Call extends { readonly signal: AbortSignal }, Result>(
 ): Promise<Result> {
   return inUse(targets, async () => {
     await requireNoHandoff(pause, call.signal);
-    return pause.run(async (stop) => work({ ...call, signal: AbortSignal.any([call.signal, stop]) }));
+    return pause.run(async (stop) => work({ ...call, signal: anySignal([call.signal, stop]) }));
   });
 }
 

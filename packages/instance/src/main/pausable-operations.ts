@@ -1,4 +1,5 @@
 import type { Endpoint } from "@shoal/contract";
+import { anySignal } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import pTimeout from "p-timeout";
 import type { Refusal } from "../http/replies.ts";
@@ -41,7 +42,7 @@ function untilHandoff<Result>(
 ): Promise<Result> {
   return pause.run(async (stop) => {
     try {
-      return await work(AbortSignal.any([caller, stop]));
+      return await work(anySignal([caller, stop]));
     } catch (error) {
       throw stop.aborted ? errorOf(handoffRefusal, error) : error;
     }

@@ -10,6 +10,7 @@ import {
   secureTunnel,
 } from "./route.ts";
 import { type ParsedUpstream, parseUpstream } from "./upstream.ts";
+import { anySignal } from "@shoal/primitives";
 import { Agent, type ClientRequestArgs } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -86,7 +87,7 @@ export class EgressClient {
     const timer = setTimeout(() => {
       late.abort(new EgressFailure(504, `The connection to ${what} timed out.`, { code: "ETIMEDOUT" }));
     }, this.#connectMs);
-    const signal = AbortSignal.any([this.gone.signal, late.signal]);
+    const signal = anySignal([this.gone.signal, late.signal]);
     const onSocket = (socket: Socket): void => {
       this.#outside.add(socket);
       socket.once("close", () => {

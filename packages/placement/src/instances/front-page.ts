@@ -1,3 +1,4 @@
+import { anySignal } from "@shoal/primitives";
 import { instanceControl, type PageAct, type PageActResult, type SettledPage, type SettlePage } from "@shoal/instance";
 import { callInstance, type Requestable, textOfInstance } from "./call-instance.ts";
 
@@ -33,6 +34,6 @@ export class FrontPage {
 
   #deadline(): AbortSignal {
     const deadline = AbortSignal.timeout(callMs);
-    return this.#signal === undefined ? deadline : AbortSignal.any([this.#signal, deadline]);
+    return this.#signal === undefined ? deadline : anySignal([this.#signal, deadline]);
   }
 }

@@ -6,7 +6,7 @@ import {
   type RestQuestion,
   type RestReport,
 } from "@shoal/instance";
-import { messageOf } from "@shoal/primitives";
+import { anySignal, messageOf } from "@shoal/primitives";
 import pTimeout from "p-timeout";
 import type { Box, Dial, Exit } from "../boxes/box.ts";
 import type { SharedPlace } from "../boxes/shared-place.ts";
@@ -178,7 +178,7 @@ export class InstanceHandle implements Instance {
     try {
       await assignInstance(this, assign, {
         files,
-        signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+        signal: signal === undefined ? deadline : anySignal([signal, deadline]),
       });
     } catch (error) {
       signal?.throwIfAborted();

@@ -1,4 +1,4 @@
-import { messageOf } from "@shoal/primitives";
+import { anySignal, messageOf } from "@shoal/primitives";
 import type { Box, BoxMaker, BoxWishes, Dial } from "../boxes/box.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
@@ -66,7 +66,7 @@ export async function reachBox<T>(
   const beganMs = performance.now();
   const lastLines = followLines(box, log);
   try {
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(readyMs)]);
+    const deadline = anySignal([signal, AbortSignal.timeout(readyMs)]);
     await within(deadline, listening(box));
     return await use({ deadline, lastLines, dial: dialerOf(await within(deadline, box.reach())) });
   } catch (error) {

@@ -1,3 +1,4 @@
+import { anySignal } from "@shoal/primitives";
 import { readFileSync } from "node:fs";
 import type { Run } from "../../core/types.ts";
 import { call } from "../../connection/call.ts";
@@ -139,7 +140,7 @@ export async function logs(
   }
   const spec = specOf(flags.invocation === undefined ? "deployments.follow" : "invocations.follow");
   const done = new AbortController();
-  const signal = AbortSignal.any([run.signal, done.signal]);
+  const signal = anySignal([run.signal, done.signal]);
   const since = flags.since ?? (flags.follow === true ? "5s" : "5m");
   // Existing lines arrive at once after the first event, so silence means that the log has ended.
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,3 +1,4 @@
+import { anySignal } from "@shoal/primitives";
 import type { AuthConnection, ManagedAuthStateEvent } from "@shoal/schemas";
 import { ExitError, UsageError } from "../../core/errors.ts";
 import { exitCodes } from "../../core/exit-codes.ts";
@@ -101,7 +102,7 @@ class ConnectCommand {
     await this.#announce(connection, started?.hosted_url, view);
     const answers = this.#answers(domain, view, prompts, input);
     const over = new AbortController();
-    const signal = AbortSignal.any([this.#run.signal, over.signal]);
+    const signal = anySignal([this.#run.signal, over.signal]);
     try {
       const answerer = new GivenAnswers(this.#values, answers);
       const events = this.#calls.follow(id, signal);

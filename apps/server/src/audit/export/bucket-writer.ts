@@ -1,5 +1,6 @@
 import { PutObjectCommand, S3Client, type S3ClientConfig } from "@aws-sdk/client-s3";
 import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
+import { anySignal } from "@shoal/primitives";
 import { LRUCache } from "lru-cache";
 import type { LookupFunction } from "node:net";
 import { createHash } from "node:crypto";
@@ -58,7 +59,7 @@ async function asking<Result>(
 ): Promise<Result> {
   const timeout = AbortSignal.timeout(limits.timeoutMs);
   try {
-    return await send(AbortSignal.any([limits.signal, timeout]));
+    return await send(anySignal([limits.signal, timeout]));
   } catch (error) {
     limits.signal.throwIfAborted();
     const answer = answerOf(error);

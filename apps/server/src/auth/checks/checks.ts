@@ -1,5 +1,6 @@
 import { connectionNotFound, loginInProgress } from "@shoal/contract/refusals";
 import type { Change, Database } from "@shoal/database";
+import { anySignal } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { TimelineEvent } from "@shoal/schemas";
 import { setTimeout as delay } from "node:timers/promises";
@@ -158,7 +159,7 @@ export class Checks {
   async #run(run: Omit<Run, "done">): Promise<void> {
     const { claim, isRequested, stop } = run;
     const { checker, connections, log, store } = this.#parts;
-    const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(maxCheckMs)]);
+    const signal = anySignal([stop.signal, AbortSignal.timeout(maxCheckMs)]);
     try {
       const connection = await connections.find(claim.projectId, claim.connectionId);
       if (connection === undefined) return;

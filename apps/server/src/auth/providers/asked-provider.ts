@@ -1,4 +1,4 @@
-import { messageOf } from "@shoal/primitives";
+import { anySignal, messageOf } from "@shoal/primitives";
 import { LRUCache } from "lru-cache";
 import pLimit from "p-limit";
 import {
@@ -134,7 +134,7 @@ export class AskedProvider {
       throw new ProviderFailure(`The store requires a pause of ${String(Math.ceil(pauseMs / 1000))} s more.`, {
         retryAfterMs: pauseMs,
       });
-    const until = AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeoutMs)]);
+    const until = anySignal([signal, AbortSignal.timeout(this.#options.timeoutMs)]);
     let token: string | undefined;
     try {
       return await this.#limit(async () => {

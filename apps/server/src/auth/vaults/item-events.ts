@@ -1,6 +1,6 @@
 import { vaultItemNotFound } from "@shoal/contract/refusals";
 import type { Database, Tables } from "@shoal/database";
-import { createId } from "@shoal/primitives";
+import { anySignal, createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { VaultItemEvent } from "@shoal/schemas";
 import { type Kysely, sql } from "kysely";
@@ -99,7 +99,7 @@ export class ItemEvents {
     const waiting = (id: string) => this.#waiting.get(id) ?? 0;
     if (waitSeconds === 0) return;
     if (waiting(itemId) >= maxWaitingOfItem || waiting(projectId) >= maxWaitingOfProject) return;
-    const ends = AbortSignal.any([signal, this.#stopping, AbortSignal.timeout(waitSeconds * 1000)]);
+    const ends = anySignal([signal, this.#stopping, AbortSignal.timeout(waitSeconds * 1000)]);
     for (const id of [itemId, projectId]) this.#waiting.set(id, waiting(id) + 1);
     try {
       await untilRow(this.#database, { table: "vault_items", id: itemId }, isOver, ends);

@@ -1,5 +1,6 @@
 import { unstorable } from "@shoal/contract/refusals";
 import type { Database } from "@shoal/database";
+import { anySignal } from "@shoal/primitives";
 import { createWriteStream } from "node:fs";
 import { mkdir, rm, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
@@ -103,7 +104,7 @@ export class Build {
     if (this.sourceBlob !== undefined) return this.sourceBlob;
     if (url === null || ref === null) throw new BuildError("The archive of this deployment is gone. Deploy again.");
     this.say(`Fetching ${url} at ${ref}`);
-    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(fetchMs)]);
+    const signal = anySignal([this.#signal, AbortSignal.timeout(fetchMs)]);
     const token = await store.openToken(this.#claimed);
     try {
       const body = await repositories.open({ url, ref, token }, signal);

@@ -1,5 +1,6 @@
 import { type BuildTask, esbuildPath } from "@shoal/app-runner";
 import type { ProgramPlace } from "@shoal/placement";
+import { anySignal } from "@shoal/primitives";
 import { execFile } from "node:child_process";
 import { basename, dirname } from "node:path";
 import { promisify } from "node:util";
@@ -67,7 +68,7 @@ export class AppBuilder {
   async build(source: BuildSource, on: AppOutput, signal: AbortSignal): Promise<BuiltArtifact> {
     const late = AbortSignal.timeout(this.#parts.limits.timeoutMs);
     try {
-      return await this.#build(source, on, AbortSignal.any([signal, late]));
+      return await this.#build(source, on, anySignal([signal, late]));
     } catch (error) {
       signal.throwIfAborted();
       if (!late.aborted) throw error;

@@ -1,5 +1,6 @@
 import { appRunnerFolder, type Described, type Serve } from "@shoal/app-runner";
 import { type Placement, PlacementError, type ProgramOptions, type ProgramPlace } from "@shoal/placement";
+import { anySignal } from "@shoal/primitives";
 import { chmod, cp, readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Socket } from "node:net";
@@ -108,7 +109,7 @@ export class LocalAppRuntime implements AppRuntime {
   }
 
   build(source: BuildSource, on: AppOutput, signal: AbortSignal): Promise<BuiltApp> {
-    const building = this.#build(source, on, AbortSignal.any([signal, this.#closing.signal]));
+    const building = this.#build(source, on, anySignal([signal, this.#closing.signal]));
     const settled = building.catch(() => undefined).finally(() => this.#builds.delete(settled));
     this.#builds.add(settled);
     return building;
@@ -178,7 +179,7 @@ export class LocalAppRuntime implements AppRuntime {
     on: AppOutput,
     signal: AbortSignal,
   ): Promise<{ readonly program: AppProgram; readonly apps: Described }> {
-    const stop = AbortSignal.any([signal, this.#closing.signal]);
+    const stop = anySignal([signal, this.#closing.signal]);
     const folder = await this.#parts.folders.use(app.artifact, this.#options.blobs, stop);
     const { copiesProgramFiles } = this.#options.placement;
     const compiled = app.language === "node" && !copiesProgramFiles ? await CompiledCode.of(folder.path) : undefined;
@@ -186,7 +187,7 @@ export class LocalAppRuntime implements AppRuntime {
     const late = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     const end = (): void => void running?.stop();
-    const ending = AbortSignal.any([stop, late.signal]);
+    const ending = anySignal([stop, late.signal]);
     ending.addEventListener("abort", end, { once: true });
     try {
       let serve: Serve | undefined;

@@ -1,6 +1,6 @@
 import { actionNotFound, appVersionNotFound } from "@shoal/contract/refusals";
 import type { Database, Tables } from "@shoal/database";
-import { createId } from "@shoal/primitives";
+import { anySignal, createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { sql, type Transaction } from "kysely";
 import type { Log } from "../../log/log.ts";
@@ -67,7 +67,7 @@ export class ScheduleTimer {
   /** After the due time is stored as handled: a run never starts twice. Never rejects. */
   async #start({ id, last_flow_run_id: previous }: ScheduleRow, of: FlowToStart): Promise<void> {
     try {
-      await this.#flows.start(of, AbortSignal.any([this.#closing.signal, AbortSignal.timeout(startMs)]));
+      await this.#flows.start(of, anySignal([this.#closing.signal, AbortSignal.timeout(startMs)]));
     } catch (error) {
       await this.#query
         .updateTable("schedules")

@@ -1,4 +1,5 @@
 import { answerJson, type Instance } from "@shoal/placement";
+import { anySignal } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import * as z from "zod/mini";
 import { noAnswer } from "../../sessions/instance-plane/no-answer.ts";
@@ -102,7 +103,7 @@ async function startDriver(
         method: "POST",
         path: "/wd/session",
         headers: { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(driverMs)]),
+        signal: anySignal([signal, AbortSignal.timeout(driverMs)]),
       },
       body,
     );

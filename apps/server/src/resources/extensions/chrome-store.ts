@@ -1,4 +1,5 @@
 import type { OutboundRule } from "@shoal/placement";
+import { anySignal } from "@shoal/primitives";
 import { badInput, type BytesReply, ServiceError } from "@shoal/router";
 import type { ChromeStoreExtension } from "@shoal/schemas";
 import { createReadStream } from "node:fs";
@@ -123,7 +124,7 @@ export function createChromeStore(baseUrl: string, rule: OutboundRule): ChromeSt
       const folder = await mkdtemp(join(tmpdir(), "shoal-crx-"));
       try {
         const path = join(folder, "package.crx");
-        await save(await fetchPackage(id, os, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])), path);
+        await save(await fetchPackage(id, os, anySignal([signal, AbortSignal.timeout(timeoutMs)])), path);
         const offset = await verifyCrx(path, id);
         const { size } = await stat(path);
         const stream = createReadStream(path, { start: offset });

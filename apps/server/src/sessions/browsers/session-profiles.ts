@@ -2,7 +2,7 @@ import { profileHasWriter, profileNotFound } from "@shoal/contract/refusals";
 import type { Database } from "@shoal/database";
 import { instanceControl } from "@shoal/instance";
 import { type Instance, InstanceRefusal, streamFromInstance } from "@shoal/placement";
-import { KeyedMutex, messageOf } from "@shoal/primitives";
+import { anySignal, KeyedMutex, messageOf } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { BrowserProfile, Profile } from "@shoal/schemas";
 import { setTimeout as delay } from "node:timers/promises";
@@ -98,7 +98,7 @@ export class SessionProfiles {
 
   /** Reads the state of a running browser with its tabs. Drop it. @throws {ServiceError} 413, 503. */
   async readForFork({ id, project_id }: SessionOfProfile, instance: Instance, cut: AbortSignal): Promise<LentState> {
-    const signal = AbortSignal.any([cut, AbortSignal.timeout(saveTimeoutMs)]);
+    const signal = anySignal([cut, AbortSignal.timeout(saveTimeoutMs)]);
     try {
       const archive = await explained(id, streamFromInstance(instance, instanceControl.saveForFork, { signal }));
       return await this.#options.states.lend({ project_id }, archive, `browser ${id}`);
@@ -136,7 +136,7 @@ export class SessionProfiles {
    * @returns whether the profile was saved.
    */
   async saveAtEnd(session: SessionOfProfile, instance: Instance, cut: AbortSignal): Promise<boolean> {
-    const signal = AbortSignal.any([cut, AbortSignal.timeout(saveTimeoutMs)]);
+    const signal = anySignal([cut, AbortSignal.timeout(saveTimeoutMs)]);
     for (let attempt = 1; ; attempt += 1) {
       try {
         await this.#save(session, instance, "session", signal);

@@ -1,4 +1,5 @@
 import { answerJson, type Instance } from "@shoal/placement";
+import { anySignal } from "@shoal/primitives";
 import { BrowserDownload } from "@shoal/schemas";
 import type { IncomingMessage } from "node:http";
 import * as z from "zod/mini";
@@ -55,7 +56,7 @@ export async function openDownload(instance: Instance, id: string, reader?: Abor
   const timer = setTimeout(() => {
     late.abort();
   }, answerTimeoutMs);
-  const limit = reader === undefined ? AbortSignal.timeout(contentTimeoutMs) : AbortSignal.any([reader, late.signal]);
+  const limit = reader === undefined ? AbortSignal.timeout(contentTimeoutMs) : anySignal([reader, late.signal]);
   try {
     return await ask(instance, `/downloads/${id}/content`, limit);
   } finally {

@@ -1,6 +1,7 @@
 import type { OperationsOf } from "@shoal/contract";
 import { instanceControl } from "@shoal/instance";
 import { callInstance } from "@shoal/placement";
+import { anySignal } from "@shoal/primitives";
 import { type Handlers, ServiceError } from "@shoal/router";
 import type { Flow, FlowRun } from "@shoal/schemas";
 import { Readable } from "node:stream";
@@ -62,7 +63,7 @@ function runHandlers(parts: FlowParts): Handlers<OperationsOf<"flows.runs">, Acc
     async getFlowRun({ context: { projectId }, params, query, signal }) {
       const run = await store.get(projectId, params.id, params.run_id);
       if (query.wait_seconds === 0 || run.status !== "running") return run;
-      await runner.ended(run.id, AbortSignal.any([signal, AbortSignal.timeout(query.wait_seconds * 1000)]));
+      await runner.ended(run.id, anySignal([signal, AbortSignal.timeout(query.wait_seconds * 1000)]));
       return store.get(projectId, params.id, params.run_id);
     },
     async readFlowRunPicture({ context: { projectId }, params, query }) {
@@ -84,7 +85,7 @@ function definitionHandlers({ flows, sessions }: FlowParts): Handlers<Operations
     async recordFlow({ body: { name, since, values }, context: { projectId }, params, signal }) {
       const { row } = await sessions.get(projectId, params.id, false);
       const instance = await sessions.instanceHere(projectId, row.id);
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(readMs)]);
+      const limit = anySignal([signal, AbortSignal.timeout(readMs)]);
       const { acts, forgotten } = await callInstance(instance, instanceControl.readActs, { signal: limit }).catch(
         (error: unknown) => {
           throw noAnswer(error, row.id);

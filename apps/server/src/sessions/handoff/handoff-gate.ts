@@ -1,5 +1,6 @@
 import { handoffActive } from "@shoal/contract/refusals";
 import type { Database } from "@shoal/database";
+import { anySignal } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { untilRow } from "../../storage/until-row.ts";
 import { HandoffStore, isActive } from "./handoff-store.ts";
@@ -28,7 +29,7 @@ export class HandoffGate {
     if (active.on_automation === "refuse" || waiting >= maxWaiting) throw ServiceError.of(handoffActive(sessionId));
     this.#waiting.set(sessionId, waiting + 1);
     try {
-      await this.ended(active.id, AbortSignal.any([signal, AbortSignal.timeout(maxWaitMs)]));
+      await this.ended(active.id, anySignal([signal, AbortSignal.timeout(maxWaitMs)]));
     } finally {
       const left = (this.#waiting.get(sessionId) ?? 1) - 1;
       if (left === 0) this.#waiting.delete(sessionId);

@@ -2,7 +2,7 @@ import { browserNotFound, handoffActive, handoffNotFound } from "@shoal/contract
 import type { Database } from "@shoal/database";
 import { instanceControl } from "@shoal/instance";
 import { callInstance, type Instance } from "@shoal/placement";
-import { KeyedMutex } from "@shoal/primitives";
+import { anySignal, KeyedMutex } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { RequestHandoff } from "@shoal/schemas";
 import type * as z from "zod/mini";
@@ -108,7 +108,7 @@ export class Handoffs {
   ): Promise<HandoffRow> {
     const row = await this.#latest(projectId, idOrName, handoffId);
     if (!isActive(row) || waitSeconds === 0) return row;
-    await this.#parts.gate.ended(row.id, AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * 1000)]));
+    await this.#parts.gate.ended(row.id, anySignal([signal, AbortSignal.timeout(waitSeconds * 1000)]));
     return (await this.store.find(row.id)) ?? row;
   }
 

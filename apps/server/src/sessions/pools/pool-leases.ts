@@ -1,5 +1,5 @@
 import { containsNul } from "@shoal/contract/refusals";
-import { createId } from "@shoal/primitives";
+import { anySignal, createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { AcquireBrowser, ReleaseBrowser } from "@shoal/schemas";
 import pTimeout from "p-timeout";
@@ -121,7 +121,7 @@ export class PoolLeases {
       const came = await pTimeout(ms > 0 ? granted.promise : Promise.race([granted.promise, looked]), {
         milliseconds: ms > 0 ? ms : Infinity,
         fallback: nothing,
-        signal: AbortSignal.any([signal, this.closing]),
+        signal: anySignal([signal, this.closing]),
       }).catch(nothing);
       if (came !== undefined || (await waiters.remove(id))) return came;
       // A browser was just granted, or the pool is gone.

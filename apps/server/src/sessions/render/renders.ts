@@ -1,7 +1,7 @@
 import type { CheckedRequestOf, renderPage as endpoint } from "@shoal/contract";
 import { invalid } from "@shoal/contract/refusals";
 import { AnswerProblem, InstanceRefusal, type RenderedParts, renderPage } from "@shoal/placement";
-import { renderProblem } from "@shoal/primitives";
+import { anySignal, renderProblem } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { BrowserOrigin } from "@shoal/schemas";
 import { RegionElsewhere } from "../../cluster/elsewhere.ts";
@@ -91,7 +91,7 @@ export class Renders {
     const stuck = AbortSignal.timeout(timeoutMs + answerGraceMs);
     try {
       const instance = await this.#parts.sessions.instanceHere(context.projectId, sessionId);
-      return await renderPage(instance, { ...request, timeout_ms: timeoutMs }, AbortSignal.any([signal, stuck]));
+      return await renderPage(instance, { ...request, timeout_ms: timeoutMs }, anySignal([signal, stuck]));
     } catch (error) {
       signal.throwIfAborted();
       throw explain(error, sessionId);

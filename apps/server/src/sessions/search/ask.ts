@@ -1,3 +1,4 @@
+import { anySignal } from "@shoal/primitives";
 import type { SearchAttempt } from "@shoal/schemas";
 import { ServiceError } from "@shoal/router";
 import { Readable } from "node:stream";
@@ -42,7 +43,7 @@ class RefusedSearch extends Error {
 export async function ask(client: SearchProviderClient, request: SearchRequest, parts: AskParts): Promise<Asked> {
   const startedMs = performance.now();
   const timeUp = AbortSignal.timeout(parts.timeoutMs);
-  const signal = AbortSignal.any([parts.signal, timeUp]);
+  const signal = anySignal([parts.signal, timeUp]);
   const found = new Map<string, FoundResult>();
   const seen = new Set<string>();
   let requests = 0;

@@ -1,3 +1,4 @@
+import { anySignal } from "@shoal/primitives";
 import pTimeout from "p-timeout";
 import type * as contract from "@shoal/contract";
 import { ServiceError, type Handler } from "@shoal/router";
@@ -32,7 +33,7 @@ export function sessionComputer(
     caller: AbortSignal,
     action: (computer: Computer, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const signal = AbortSignal.any([caller, closing.signal]);
+    const signal = anySignal([caller, closing.signal]);
     try {
       const loaded = await (computer ??= load());
       return await pTimeout(action(loaded, signal), { milliseconds: Infinity, signal });

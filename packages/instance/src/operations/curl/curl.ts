@@ -1,4 +1,5 @@
 import type { curl } from "@shoal/contract";
+import { anySignal } from "@shoal/primitives";
 import { type HandlerCall, ServiceError } from "@shoal/router";
 import type { CurlResult } from "@shoal/schemas";
 import type { CurlBrowser } from "./curl-browser.ts";
@@ -21,7 +22,7 @@ export async function runCurl(
     method: body.method,
     headers: Object.entries(body.headers ?? {}),
     body: body.body === undefined ? undefined : Buffer.from(body.body),
-    signal: AbortSignal.any([signal, closed, AbortSignal.timeout(body.timeout_ms)]),
+    signal: anySignal([signal, closed, AbortSignal.timeout(body.timeout_ms)]),
   };
   const answer = await sendThroughBrowser(browser, request);
   const chunks: Buffer[] = [];

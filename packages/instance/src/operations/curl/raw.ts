@@ -1,4 +1,4 @@
-import { messageOf } from "@shoal/primitives";
+import { anySignal, messageOf } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { requestIdOf } from "@shoal/router/http";
 import { type IncomingMessage, type ServerResponse, validateHeaderName, validateHeaderValue } from "node:http";
@@ -47,7 +47,7 @@ export async function serveRaw(
   let answer: ExchangeAnswer | undefined;
   try {
     const { url, timeoutMs } = readQuery(request);
-    const signal = AbortSignal.any([gone.signal, closed, AbortSignal.timeout(timeoutMs)]);
+    const signal = anySignal([gone.signal, closed, AbortSignal.timeout(timeoutMs)]);
     const body = await readBody(request);
     answer = await sendThroughBrowser(browser, {
       url,

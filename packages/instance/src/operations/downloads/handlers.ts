@@ -1,5 +1,6 @@
 import type { browserDownloads, Page } from "@shoal/contract";
 import { downloadNotFinished, downloadNotFound, downloadWithoutFile } from "@shoal/contract/refusals";
+import { anySignal } from "@shoal/primitives";
 import { type BytesReply, type Handlers, ServiceError } from "@shoal/router";
 import type { BrowserDownload } from "@shoal/schemas";
 import type { DownloadList } from "../../browser/downloads/download-list.ts";
@@ -27,7 +28,7 @@ export function downloadHandlers(
       const { after, timeout_seconds } = body;
       if (after !== undefined && !downloads.hasFinished(after)) throw ServiceError.of(downloadNotFinished(after));
       const timeout = AbortSignal.timeout(timeout_seconds * 1000);
-      const next = await downloads.next(after, AbortSignal.any([signal, closing, timeout]));
+      const next = await downloads.next(after, anySignal([signal, closing, timeout]));
       return next && shown(next);
     },
   };

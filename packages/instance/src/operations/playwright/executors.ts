@@ -1,4 +1,4 @@
-import { messageOf } from "@shoal/primitives";
+import { anySignal, messageOf } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { PlaywrightExecutor, PlaywrightResult } from "@shoal/schemas";
 import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
@@ -98,7 +98,7 @@ export class Executors {
   }
 
   async #inTurn(runner: Pick<PlaywrightRunner, "run">, executor: Executor, call: ExecutorCall) {
-    const endTurn = await executor.turns?.take(AbortSignal.any([call.signal, executor.deleted]));
+    const endTurn = await executor.turns?.take(anySignal([call.signal, executor.deleted]));
     try {
       return await runner.run({ ...call, executor, taken: () => this.#tabs() });
     } finally {

@@ -1,4 +1,4 @@
-import { messageOf } from "@shoal/primitives";
+import { anySignal, messageOf } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { PlaywrightResult } from "@shoal/schemas";
 import pTimeout from "p-timeout";
@@ -96,7 +96,7 @@ export class PlaywrightRunner {
         `${String(maxRunning)} Playwright calls run in this session and ${String(maxWaiting)} wait, the limits.`,
         { limit: maxRunning, hint: "Wait for one to end.", retryAfterSeconds: 1 },
       );
-    const stop = AbortSignal.any([request.signal, this.#closing.signal, request.executor.deleted]);
+    const stop = anySignal([request.signal, this.#closing.signal, request.executor.deleted]);
     const endTurn = await this.#orSessionEnds(this.#turns.take(stop));
     try {
       return await this.#execute(await this.#prepare(), request);

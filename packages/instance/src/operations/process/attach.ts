@@ -1,3 +1,4 @@
+import { anySignal } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -130,7 +131,7 @@ class Attachment {
       if (this.#pause.isActive) await this.#pause.whenOver();
       else
         written += await this.#pause.run((stop) =>
-          this.#process.write(data.subarray(written), { close: false, signal: AbortSignal.any([left, stop]) }),
+          this.#process.write(data.subarray(written), { close: false, signal: anySignal([left, stop]) }),
         );
     }
   }

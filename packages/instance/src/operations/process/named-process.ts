@@ -1,3 +1,4 @@
+import { anySignal } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { ListedProcess, ProcessStatus } from "@shoal/schemas";
 import type { ProcessLimits } from "./limits.ts";
@@ -73,7 +74,7 @@ export class NamedProcess {
     this.#waitingBytes += data.length;
     let written: number;
     try {
-      written = await this.#input.write(data, AbortSignal.any([signal, AbortSignal.timeout(inputMs)]));
+      written = await this.#input.write(data, anySignal([signal, AbortSignal.timeout(inputMs)]));
     } catch {
       throw this.#inputError();
     } finally {

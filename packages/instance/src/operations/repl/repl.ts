@@ -1,3 +1,4 @@
+import { anySignal } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { ReplResult, WebMcpInvocation } from "@shoal/schemas";
 import type { BrowserEndpoint } from "../../browser/chromium/browser.ts";
@@ -95,7 +96,7 @@ export class Repl {
           retryAfterSeconds: 1,
         },
       );
-    const endTurn = await this.#turns.take(AbortSignal.any([signal, this.#closing.signal]));
+    const endTurn = await this.#turns.take(anySignal([signal, this.#closing.signal]));
     try {
       return await work();
     } finally {
@@ -144,7 +145,7 @@ export class Repl {
       );
     }, addSeconds * 1000);
     try {
-      const stopping = AbortSignal.any([signal, this.#closing.signal]);
+      const stopping = anySignal([signal, this.#closing.signal]);
       const params = { namespace, source, force };
       const value = await process.ask({ method: "addSource", params, browser: await this.#browser() }, stopping);
       const added = new Set(

@@ -1,3 +1,4 @@
+import { anySignal } from "@shoal/primitives";
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, readlink, stat, statfs, writeFile } from "node:fs/promises";
@@ -113,7 +114,7 @@ export class StoredProcesses {
       const images = (folder = join(memoryFolder, await nameOfImages()));
       await withMemory(bytes, async () => {
         await mkdir(images, { mode: 0o700 });
-        const cut = AbortSignal.any([signal, AbortSignal.timeout(unpackMs)]);
+        const cut = anySignal([signal, AbortSignal.timeout(unpackMs)]);
         await unpackFolder(archive, images, { maxBytes: 2 * bytes + spareBytes, signal: cut });
       });
       return new StoredProcesses(tools, images, aboutOf(await readFile(join(images, aboutFile), "utf8")));

@@ -1,4 +1,4 @@
-import { messageOf } from "@shoal/primitives";
+import { anySignal, messageOf } from "@shoal/primitives";
 import { writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { ReadStream, WriteStream } from "node:tty";
@@ -83,7 +83,7 @@ class TopScreen {
   async show(first: TopState): Promise<void> {
     const { run, stdin, stdout } = this.#parts;
     this.#state = first;
-    const quit = AbortSignal.any([this.#done.signal, run.signal]);
+    const quit = anySignal([this.#done.signal, run.signal]);
     // A second signal and failures exit at once.
     process.once("exit", leaveNow);
     try {

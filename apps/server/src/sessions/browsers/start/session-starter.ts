@@ -12,6 +12,7 @@ import {
   type Placement,
   type SessionSurroundings,
 } from "@shoal/placement";
+import { anySignal } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { isForeignKeyViolation, isUniqueViolation } from "../../../storage/errors/database-errors.ts";
 import type { Log } from "../../../log/log.ts";
@@ -111,7 +112,7 @@ export class SessionStarter {
         session,
         ways,
         // Each step of the placement has its own limit, which explains what the start waited for.
-        AbortSignal.any([signal, abort.signal]),
+        anySignal([signal, abort.signal]),
       ),
     ]);
     if (storing.status === "fulfilled" && acquiring.status === "fulfilled" && !abort.signal.aborted) {
@@ -270,7 +271,7 @@ export class SessionStarter {
     const instance = runner.instanceOf(session);
     const { id, profile_id: present, timeout_seconds } = session.row;
     if (present !== null) throw hasProfile(id, present);
-    const signal = AbortSignal.any([session.abort.signal, AbortSignal.timeout(startTimeoutMs)]);
+    const signal = anySignal([session.abort.signal, AbortSignal.timeout(startTimeoutMs)]);
     try {
       if ((await store.setProfile(id, { ...profile, profile_version: null })) === undefined) return undefined;
     } catch (error) {

@@ -2,6 +2,7 @@ import { contract } from "@shoal/contract";
 import { connectionOperation } from "@shoal/contract/rights";
 import { instanceControl, type OfferedSecret, type ReplayedStep } from "@shoal/instance";
 import { callInstance, type Instance, InstanceRefusal } from "@shoal/placement";
+import { anySignal } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { Flow, FlowDivergence, FlowStep, FlowStepResult, StoredSecret } from "@shoal/schemas";
 import { laterNoteOf } from "../../../audit/logs/follow.ts";
@@ -185,7 +186,7 @@ export class RowRun {
     try {
       return await callInstance(instance, instanceControl.replayStep, {
         body: { ...step, ...(offered && { offered }) },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(stuckMs)]),
+        signal: anySignal([signal, AbortSignal.timeout(stuckMs)]),
       });
     } catch (error) {
       signal.throwIfAborted();

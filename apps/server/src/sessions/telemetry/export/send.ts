@@ -1,4 +1,5 @@
 import type { OutboundRule } from "@shoal/placement";
+import { anySignal } from "@shoal/primitives";
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { logsUrl } from "../../../resources/telemetry-destinations/destination-rules.ts";
@@ -77,7 +78,7 @@ export function createSender(rule: OutboundRule): Sender {
           method: "POST",
           agent: isTls ? agents["https:"] : agents["http:"],
           lookup,
-          signal: AbortSignal.any([signal, timeout]),
+          signal: anySignal([signal, timeout]),
           headers: { "user-agent": "shoal", ...to.headers, "content-type": contentType, "content-length": body.length },
         });
         outgoing.on("response", resolve).on("error", reject).end(body);

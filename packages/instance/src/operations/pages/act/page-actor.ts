@@ -1,4 +1,5 @@
 import { invalid } from "@shoal/contract/refusals";
+import { anySignal } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { ActResult, BrowserTab, PageObservation } from "@shoal/schemas";
 import pTimeout from "p-timeout";
@@ -97,7 +98,7 @@ export class PageActor {
    */
   async act(act: Act, caller: AbortSignal, offered?: GivenSecret): Promise<ActResult> {
     const { observe } = this.#parts;
-    const signal = AbortSignal.any([caller, this.#closing.signal]);
+    const signal = anySignal([caller, this.#closing.signal]);
     try {
       const result = await pTimeout(this.#actNoted({ act, offered }, signal), { milliseconds: Infinity, signal });
       return act.observe === undefined ? result : { ...result, observation: await observe(act.observe) };

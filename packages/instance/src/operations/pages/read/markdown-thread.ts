@@ -1,3 +1,4 @@
+import { anySignal } from "@shoal/primitives";
 import { once } from "node:events";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -41,7 +42,7 @@ export class MarkdownThread {
     this.#worker ??= this.#start();
     const worker = this.#worker;
     const done = new AbortController();
-    const signal = AbortSignal.any([AbortSignal.timeout(workMs * mostSlower), workDone(worker, workMs, done.signal)]);
+    const signal = anySignal([AbortSignal.timeout(workMs * mostSlower), workDone(worker, workMs, done.signal)]);
     try {
       worker.postMessage(source);
       const [converted] = (await once(worker, "message", { signal })) as [ConvertedPage];

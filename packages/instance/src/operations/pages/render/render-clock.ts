@@ -1,3 +1,4 @@
+import { anySignal } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { setTimeout as delay } from "node:timers/promises";
 import { CdpError } from "../../../browser/cdp/cdp-connection.ts";
@@ -81,7 +82,7 @@ export class RenderClock {
     this.signal.throwIfAborted();
     work.catch(() => undefined);
     const done = new AbortController();
-    const timer = delay(milliseconds, undefined, { signal: AbortSignal.any([done.signal, this.signal]) }).then(
+    const timer = delay(milliseconds, undefined, { signal: anySignal([done.signal, this.signal]) }).then(
       () => {
         throw late();
       },

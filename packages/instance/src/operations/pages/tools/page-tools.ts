@@ -1,3 +1,4 @@
+import { anySignal } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { PageToolResult, PageTools } from "@shoal/schemas";
 import { dialogOpen } from "../tabs/page-errors.ts";
@@ -38,7 +39,7 @@ export class PageToolCaller {
 
   /** @throws {ServiceError} 404 for an unknown tool, 409 if it fails or does not answer. */
   call(call: Call, caller: AbortSignal): Promise<PageToolResult> {
-    const signal = AbortSignal.any([caller, this.#closing.signal]);
+    const signal = anySignal([caller, this.#closing.signal]);
     return this.#watching(call.tab, async (watch, tab) => {
       const tool = choose(call, (await listTools(watch)).tools);
       const response = await invoke(watch, tool, { call, signal, tab });

@@ -1,4 +1,4 @@
-import { createId } from "@shoal/primitives";
+import { anySignal, createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import pLimit from "p-limit";
 import pTimeout from "p-timeout";
@@ -93,7 +93,7 @@ export class SessionToolCaller {
       late.abort(notFoundInTime(call.timeout_sec));
     }, call.timeout_sec * 1000);
     try {
-      return await this.#stoppable(AbortSignal.any([caller, late.signal]), async (signal) => {
+      return await this.#stoppable(anySignal([caller, late.signal]), async (signal) => {
         const known = this.#tabs.get(call.tool_ref);
         const others = (await this.#pages.tabs()).map(({ id }) => id).filter((id) => id !== known);
         for (const id of known === undefined ? others : [known, ...others]) {
@@ -123,7 +123,7 @@ export class SessionToolCaller {
 
   /** Ends at once when the caller or the session does, although a page may not answer. */
   #stoppable<T>(caller: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const signal = AbortSignal.any([caller, this.#closing.signal]);
+    const signal = anySignal([caller, this.#closing.signal]);
     return pTimeout(
       this.#running.count(() => work(signal)),
       { milliseconds: Infinity, signal },
