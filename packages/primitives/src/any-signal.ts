@@ -1,4 +1,4 @@
-/** Of the signals of {@link anySignal}, for as long as those live. */
+/** Of each signal of {@link anySignal}: a weak map holds them while that signal lives. */
 const sources = new WeakMap<AbortSignal, readonly AbortSignal[]>();
 
 /**
