@@ -29,6 +29,7 @@ const outcomes: Readonly<Record<Obstacle, PageActResult>> = {
   outside: unusable,
   hidden: unusable,
   disabled: unusable,
+  inert: { outcome: "covered" },
   readonly: unusable,
   removed: replaced,
 };
@@ -125,6 +126,8 @@ function outcomeOf(error: unknown, { act, run }: { readonly act: PageAct; readon
   if (error instanceof ClickTaken) return { outcome: "covered" };
   if (!ServiceError.isInstance(error) || run.page.session.ended) throw error;
   if (error.code === "stale_reference" || error.code === "element_not_found") return replaced;
+  // The page has hidden the field, or moved the focus on: the caller reads it again.
+  if (act.kind === "press" && error.code === "not_actionable") return replaced;
   if (act.kind === "press" || (error.code !== "not_actionable" && error.status !== 400)) throw error;
   return act.kind === "fill" && run.hasBegun ? { outcome: "partly" } : unusable;
 }

@@ -12,6 +12,10 @@ const obstacles: Readonly<Record<Exclude<Obstacle, "covered">, readonly [problem
   moving: ["does not stop moving", "Wait until it stops, or send a larger `timeout_ms`."],
   disabled: ["is disabled", "Complete the fields or steps that enable it, then try again."],
   readonly: ["is read-only", "Observe the page again, and use another field."],
+  inert: [
+    "cannot have the focus: it is behind a dialog, or in a part of the page that is inert",
+    "Observe the page, close the dialog or complete the step before it, then try again.",
+  ],
   outside: ["cannot be scrolled into view", "Enlarge the viewport, or use another element."],
 };
 

@@ -7,9 +7,8 @@ import type { ActorParts, ActTools } from "./act-tools.ts";
 import type { ElementHandle } from "../follow/element-handle.ts";
 import { clickReady } from "./input/click.ts";
 import { Drag } from "./input/drag.ts";
-import { focusFunction } from "./element/field-functions.ts";
 import { check, fill, select } from "./input/fields.ts";
-import { pressOn } from "./input/press.ts";
+import { focusForKeys, pressOn } from "./input/press.ts";
 import { scroll } from "./input/scroll.ts";
 import { fillSecret } from "./input/secret.ts";
 import { upload } from "./input/upload.ts";
@@ -91,7 +90,7 @@ async function press(tools: ActTools): Promise<ElementHandle | undefined> {
   const element = hasTarget(act) ? await actionable.finder.wait(act, "body") : undefined;
   // After the focus, which may add a frame.
   const [hasFocus, frames] = await Promise.all([
-    element?.call<boolean>(focusFunction),
+    element && focusForKeys(element),
     element === undefined ? undefined : framesOf(run),
   ]);
   if (element !== undefined && hasFocus !== true)

@@ -157,8 +157,14 @@ export class PageActor {
   async #tabOf({ ref, tab, to, type }: Act): Promise<ActedTabs> {
     const { pages } = this.#parts;
     if (type === "open_tab") return { id: undefined };
-    for (const one of [ref, to?.ref]) {
-      const known = one === undefined ? undefined : pages.references.get(one);
+    const [first, second] = [ref, to?.ref].map((one) => (one === undefined ? undefined : pages.references.get(one)));
+    if (first !== undefined && second !== undefined && first.tabId !== second.tabId)
+      throw ServiceError.of(
+        invalid("body.to.ref", `is in ${second.tabId}, and ${first.ref} in ${first.tabId}`, {
+          hint: "Drag to an element of the same tab.",
+        }),
+      );
+    for (const known of [first, second]) {
       if (known === undefined) continue;
       if (tab !== undefined && tab !== known.tabId)
         throw ServiceError.of(

@@ -1,10 +1,11 @@
 import { pageTasks } from "./page-tasks.ts";
+import { takingFocus } from "./take-focus.ts";
 
 /**
- * `held`: the field has the value, perhaps in the page's format; `gone`: the page replaced the field; `short`: the field
- * does not take the whole value.
+ * `held`: the field has the value, perhaps in the page's format; `gone`: the page replaced the field; `inert`: it cannot
+ * have the focus; `short`: it does not take the whole value.
  */
-export type Written = "held" | "refused" | "gone" | "short";
+export type Written = "held" | "refused" | "gone" | "inert" | "short";
 
 /** Parts of the function below, as text: a bundler may change functions. */
 const observing = `
@@ -65,8 +66,23 @@ const sending = `
     selection.removeAllRanges();
     selection.addRange(range);
   };
+  const fields = /^(input|textarea|select|iframe|frame|object|embed)$/;
+  /** Whether an edit of this document's selection changes this node: a handler of the page may have moved the focus. */
+  const isSelected = () => {
+    if (isField || this.editContext) return isFocused();
+    const root = this.getRootNode(), active = root.activeElement;
+    if (active && active !== this && fields.test(active.localName)) return false;
+    const { anchorNode, focusNode } = root.getSelection?.() ?? getSelection();
+    return this.contains(anchorNode) && this.contains(focusNode);
+  };
+  const select = () => {
+    if (!isSelected()) this.focus();
+    selectAll();
+    return isSelected();
+  };
   /** Changes the text of this document's selection. The focus of other documents does not matter. */
-  const edit = (value) => value === "" ? document.execCommand("delete") : document.execCommand("insertText", false, value);
+  const edit = (value) =>
+    isSelected() && (value === "" ? document.execCommand("delete") : document.execCommand("insertText", false, value));
 `;
 
 /** A field that contains its text. */
@@ -77,21 +93,27 @@ const fieldSteps = `
     if (wanted === "" || value === "") return value === wanted;
     return value === wanted || value === wanted.replace(/\\n/g, "") || value === wanted.slice(0, limit) || characters(value) === characters(wanted);
   };
+  /** As on-screen keyboards do for a text: pages may listen to keys alone. */
+  const key = (type) =>
+    send(new KeyboardEvent(type, { key: "Unidentified", keyCode: 229, which: 229, bubbles: true, cancelable: true, composed: true }));
   const typeWhole = () => {
     const before = this.value;
+    key("keydown");
+    insertWhole(before);
+    if (this.isConnected) key("keyup");
+  };
+  const insertWhole = (before) => {
     selectAll();
     const isHandled = announce(wanted === "" ? "deleteContentBackward" : "insertText", wanted === "" ? null : wanted);
     if (isHandled || !this.isConnected) return;
     // A handler may have moved the focus.
-    if (!isFocused()) this.focus();
-    if (!isFocused()) return;
-    selectAll();
+    if (!select()) return;
     edit(wanted);
     if (this.value === before && this.value !== wanted && !isFocused()) document.execCommand("undo");
   };
   /** For masks and filters, which look at each character. */
   const typeCharacters = () => {
-    selectAll();
+    if (!select()) return;
     edit("");
     for (const character of wanted) {
       if (!isFocused()) return;
@@ -177,16 +199,24 @@ const editorSteps = `
     // Editors learn of a selection by an event.
     await frame();
   };
+  /** The page may have moved the focus meanwhile. No task of the page comes between this and the edit. */
+  const keepSelection = () => {
+    if (isSelected()) return;
+    if (isProxy()) this.focus();
+    else select();
+  };
   /** The text that the editor would give to the clipboard, in the event or in its field; undefined if it has none. */
   const modelText = async () => {
     await selectModel();
+    keepSelection();
     const data = new DataTransfer();
-    clipboard("copy", data);
+    // Without a listener, the text that is shown decides.
+    const isModel = clipboard("copy", data) || isProxy();
     const copied = data.getData("text/plain");
     const ofField = isProxy() ? lines(this.value ?? "") : "";
     if (isProxy()) pressed("End", 35, { ctrlKey: true });
-    else getSelection().collapseToEnd();
-    return copied === "" ? (ofField.includes(wanted) ? wanted : undefined) : lines(copied);
+    else if (isSelected()) getSelection().collapseToEnd();
+    return copied === "" ? (isModel && ofField.includes(wanted) ? wanted : undefined) : lines(copied);
   };
   const deleteAll = () => {
     if (pressed("Backspace", 8) || announce("deleteContentBackward", null)) return;
@@ -216,7 +246,7 @@ const editorSteps = `
   const insertLines = () => {
     if (isProxy()) return edit(wanted);
     for (const [place, line] of wanted.split("\\n").entries()) {
-      if (place > 0) document.execCommand("insertParagraph");
+      if (place > 0 && isSelected()) document.execCommand("insertParagraph");
       if (line !== "") edit(line);
     }
   };
@@ -224,6 +254,7 @@ const editorSteps = `
     for (const write of [paste, insertLines]) {
       await selectModel();
       if (!this.isConnected) return undefined;
+      keepSelection();
       if (wanted === "") deleteAll();
       else if (write === paste && !paste(wanted)) insertLines();
       else if (write === insertLines) insertLines();
@@ -239,12 +270,11 @@ const editorSteps = `
  * depends on which frame has the focus, as typed characters would. Arguments: the text, and whether it must fit as a
  * whole. Returns a {@link Written}.
  */
-export const writeValueFunction = `async function (text, isWhole) {${pageTasks}${observing}${sending}${fieldSteps}${codeSteps}${editorSteps}
+export const writeValueFunction = `async function (text, isWhole) {${pageTasks}${takingFocus}${observing}${sending}${fieldSteps}${codeSteps}${editorSteps}
   if (!isFocused()) {
-    this.focus();
-    // Some pages replace a field when it gets the focus.
-    await decided();
-    if (!this.isConnected) return "gone";
+    const focus = await takeFocus(this);
+    // The focus may go to an editor around this part.
+    if (focus === "gone" || (focus === "inert" && isField)) return focus;
     if (!isFocused()) this.focus();
   }
   // Timers that the focus started do not count.
@@ -252,7 +282,12 @@ export const writeValueFunction = `async function (text, isWhole) {${pageTasks}$
   const cells = codeFields();
   if (isWhole && !cells && isField && this.maxLength >= 0 && wanted.length > this.maxLength) return "short";
   const isEditor = !isField || isProxy();
-  const isHeld = cells ? await writeCode(cells) : isEditor ? await writeEditor() : await writeField();
-  if (isHeld === undefined) return "gone";
-  return isHeld ? "held" : "refused";
+  try {
+    const isHeld = cells ? await writeCode(cells) : isEditor ? await writeEditor() : await writeField();
+    if (isHeld === undefined) return "gone";
+    return isHeld ? "held" : "refused";
+  } catch {
+    // An editor may refuse a selection. Without an answer, the text would count as taken by a document that has gone.
+    return "refused";
+  }
 }`;

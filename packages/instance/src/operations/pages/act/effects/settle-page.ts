@@ -18,7 +18,12 @@ const hasDocumentFunction = `function () { return location.href !== "about:blank
 /** Longest wait for the first document of a new tab, in milliseconds: some tabs stay empty. */
 const firstDocumentMs = 500;
 
-type Lateness = "always" | "timer" | "never";
+/** The browser shows the part that `interestfor` names half a second after the pointer has come. Milliseconds. */
+const interestMs = 600;
+
+type Lateness = "always" | "interest" | "timer" | "never";
+
+const interestFunction = `function () { return this.closest("[interestfor]") !== null; }`;
 
 const latenessFunction = `function () {
   if (this.matches("[role=combobox], [role=searchbox], [type=search], [aria-autocomplete]:not([aria-autocomplete=none])")) return "always";
@@ -28,7 +33,7 @@ const latenessFunction = `function () {
 
 /** Whether pages answer this input with a delay, or if it starts a timer: many fields search when the typing has ended. */
 async function latenessOf({ type }: Act, element: ElementHandle | undefined): Promise<Lateness> {
-  if (type === "hover") return "always";
+  if (type === "hover") return (await element?.call<boolean>(interestFunction)) === true ? "interest" : "always";
   if (type !== "fill" && type !== "press") return "never";
   return (await element?.call<Lateness>(latenessFunction)) ?? "never";
 }
@@ -87,16 +92,19 @@ export async function settlePage(
     page.look(awaitsFrame),
     act === undefined ? "never" : latenessOf(act, element),
   ]);
-  const isLate = lateness === "always" || (lateness === "timer" && typeof first === "object" && first.hasTimer);
+  const isShownLater = lateness === "interest";
+  const isLate =
+    lateness === "always" || isShownLater || (lateness === "timer" && typeof first === "object" && first.hasTimer);
   // A busy page sends its requests later.
   if (isLate) log.awaitLate(2 * delayedMs);
   if (first === "unanswered") return false;
   let seen = first === "gone" ? first : first.count;
-  const isOver = first !== "gone" && !first.hasStarted && first.count !== -1 && !log.hasSent && !log.hasChanged;
+  const isOver =
+    !isShownLater && first !== "gone" && !first.hasStarted && first.count !== -1 && !log.hasSent && !log.hasChanged;
   if (isOver && (prompt === "always" || (prompt === "changed" && first.hasChanged)) && !log.isBusy()) return true;
   // Also after other activity, such as the end of the page's load. A short limit leaves time to see that the page rests.
   const startsMore = first !== "gone" && first.hasStarted;
-  const laterMs = isLate ? Math.min(delayedMs, run.leftMs / 2) : startsMore ? idleMs : 0;
+  const laterMs = isLate ? Math.min(isShownLater ? interestMs : delayedMs, run.leftMs / 2) : startsMore ? idleMs : 0;
   if (laterMs > 0 && !(await page.untilTimers(laterMs))) return false;
   for (;;) {
     if (session.ended || session.dialog !== undefined) return true;

@@ -43,16 +43,39 @@ ${shapes}
     for (let next; (next = part?.shadowRoot?.elementFromPoint(x, y)) && next !== part; ) part = next;
     return choiceOf(element, part);
   };
-  /** Points of the texts that belong to an item itself. */
+  const inner = "a[href], button, summary, input:is([type=button], [type=submit], [type=reset], [type=image], [type=checkbox], [type=radio])"
+    + ", [role=button i], [role=link i], [role=checkbox i], [role=radio i], [role=switch i], [role^=menuitem i]";
+  /** Whether a part belongs to another control inside the element. */
+  const isDiverted = (element, part) => {
+    const own = new Set([element, element.control, ...(element.labels ?? [])]);
+    for (let at = part; at && !own.has(at); at = around(at))
+      if (at instanceof Element && at.matches(inner) && !at.contains(element)) return true;
+    return false;
+  };
+  const divertsAt = (element, x, y) => {
+    let part = document.elementFromPoint(x, y);
+    for (let next; (next = part?.shadowRoot?.elementFromPoint(x, y)) && next !== part; ) part = next;
+    return isDiverted(element, part);
+  };
+  /** Whether a click on the element itself does something else than one on the controls inside, such as in a card or a label. */
+  const isWhole = (element) => {
+    if (!element.matches("label, a, button, summary, [role], [tabindex], [onclick]") && getComputedStyle(element).cursor !== "pointer") return false;
+    const walk = document.createTreeWalker(element, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+    for (let count = 0; count < 200 && walk.nextNode(); count++) {
+      const { currentNode: node } = walk;
+      const isContent = node instanceof Text ? node.data.trim() !== "" : /^(img|svg|canvas|video)$/.test(node.localName);
+      if (isContent && !isDiverted(element, node)) return true;
+    }
+    return false;
+  };
+  /** Points of the texts that belong to an element itself. */
   const ownPoints = (element) => {
-    if (!element.matches("[role=treeitem i], [role^=menuitem i]")) return [];
     const points = [], walk = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     for (let count = 0; points.length < 5 && count < 1000 && walk.nextNode(); count++) {
-      if (walk.currentNode.data.trim() === "" || choiceOf(element, walk.currentNode)) continue;
+      if (walk.currentNode.data.trim() === "" || choiceOf(element, walk.currentNode) || isDiverted(element, walk.currentNode)) continue;
       const range = document.createRange();
       range.selectNodeContents(walk.currentNode);
-      const { x, y, width, height } = range.getBoundingClientRect();
-      points.push([x + width / 2, y + height / 2]);
+      for (const { x, y, width, height } of [...range.getClientRects()].slice(0, 3)) points.push([x + width / 2, y + height / 2]);
     }
     return points.filter(([x, y]) => x > 0 && y > 0 && x < innerWidth && y < innerHeight);
   };
@@ -69,7 +92,7 @@ const still = `
 `;
 export const stillFunction = `function () {${still} return isStill(this); }`;
 
-export type Obstacle = "removed" | "hidden" | "moving" | "disabled" | "readonly" | "outside" | "covered";
+export type Obstacle = "removed" | "hidden" | "moving" | "disabled" | "readonly" | "outside" | "covered" | "inert";
 /** `choice`: a click would choose an item inside. No wait changes that. */
 export type Problem = Obstacle | "choice";
 
@@ -79,7 +102,8 @@ export type Examined =
 
 /**
  * Arguments: whether the element must be stable, enabled, editable, hit, and hit outside of the items inside that a
- * click would choose. Tests several points: a person clicks the part that is not covered.
+ * click would choose. Tests several points: a person clicks the part that is not covered, and not a link or a button in
+ * a label or in another control if the control has another place.
  */
 export const examineFunction = `async function (stable, enabled, editable, hit, own) {${helpers}${still}
   if (!this.isConnected) return { problem: "removed" };
@@ -93,7 +117,7 @@ export const examineFunction = `async function (stable, enabled, editable, hit, 
   if (enabled && isDisabled(element)) return { problem: "disabled" };
   if (editable && isReadOnly(element)) return { problem: "readonly" };
   const view = { right: innerWidth, bottom: innerHeight };
-  let problem = "outside";
+  let problem = "outside", diverted;
   for (const rect of rectsOf(element)) {
     const left = Math.max(0, rect.left), right = Math.min(view.right, rect.right);
     const top = Math.max(0, rect.top), bottom = Math.min(view.bottom, rect.bottom);
@@ -101,13 +125,19 @@ export const examineFunction = `async function (stable, enabled, editable, hit, 
     for (const [across, down] of [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75]]) {
       const x = left + (right - left) * across, y = top + (bottom - top) * down;
       const isCovered = hit && coverAt(element, x, y) !== undefined;
-      if (!isCovered && !(own && choiceAt(element, x, y))) return { x, y };
+      const isChoice = !isCovered && own && choiceAt(element, x, y) !== undefined;
+      if (!isCovered && !isChoice) {
+        if (!hit || !divertsAt(element, x, y) || (diverted === undefined && !isWhole(element))) return { x, y };
+        diverted ??= { x, y };
+        continue;
+      }
       if (problem !== "choice") problem = isCovered ? "covered" : "choice";
     }
   }
-  if (problem === "choice")
-    for (const [x, y] of ownPoints(element)) if (coverAt(element, x, y) === undefined && !choiceAt(element, x, y)) return { x, y };
-  return { problem };
+  if (diverted || (problem === "choice" && element.matches("[role=treeitem i], [role^=menuitem i]")))
+    for (const [x, y] of ownPoints(element))
+      if (coverAt(element, x, y) === undefined && !choiceAt(element, x, y) && !divertsAt(element, x, y)) return { x, y };
+  return diverted ?? { problem };
 }`;
 
 /** The same; the click that follows goes to the element, or nowhere. */

@@ -1,4 +1,6 @@
 import { hitTest } from "../../node-input/hit-test.ts";
+import { pageTasks } from "../../node-input/page-tasks.ts";
+import { takingFocus } from "../../node-input/take-focus.ts";
 
 /** The field of a label, or the only field of a component, if it is another element. */
 export const pickFieldFunction = `function () {
@@ -25,12 +27,12 @@ export const pickFileFieldFunction = `function () {
 
 export type PreparedField =
   | { readonly kind: "typed"; readonly isPassword?: boolean }
-  | { readonly kind: "set" | "steps" | "keys" }
+  | { readonly kind: "set" | "steps" | "keys" | "gone" | "inert" }
   | { readonly kind: "unfit"; readonly problem: string }
   | { readonly kind: "malformed"; readonly problem: string };
 
 /** Sets the value of a field that a person fills with a picker; others are only checked. Argument: the value. */
-export const prepareFillFunction = `function (value) {
+export const prepareFillFunction = `async function (value) {${pageTasks}${takingFocus}
   const tag = this.localName;
   const type = tag === "input" ? this.type : "";
   if (tag === "select") return { kind: "unfit", problem: "is a list of options" };
@@ -44,8 +46,9 @@ export const prepareFillFunction = `function (value) {
   const formats = { date: "2026-01-31", time: "14:30", "datetime-local": "2026-01-31T14:30", month: "2026-01", week: "2026-W05", color: "#ff8800", range: "a number within its limits" };
   if (formats[type] !== undefined) {
     const wanted = type === "color" ? value.trim().toLowerCase() : value.trim();
+    const focus = await takeFocus(this);
+    if (focus !== "taken") return { kind: focus };
     const old = this.value;
-    this.focus();
     this.value = wanted;
     const isSame = type === "range" ? Number(this.value) === Number(wanted) && wanted !== "" : this.value === wanted;
     if (!isSame) {
@@ -56,7 +59,7 @@ export const prepareFillFunction = `function (value) {
     this.dispatchEvent(new Event("change", { bubbles: true }));
     return { kind: "set" };
   }
-  if (type === "number" && value.trim() !== "" && Number.isNaN(Number(value)))
+  if (type === "number" && value.trim() !== "" && !/^[-+]?(\\d+\\.?\\d*|\\.\\d+)(e[-+]?\\d+)?$/i.test(value.trim()))
     return { kind: "malformed", problem: "not a number, as the field requires" };
   return { kind: "typed", isPassword: type === "password" };
 }`;
@@ -80,6 +83,7 @@ export type CheckState =
 
 /** By attributes; for other elements than native fields, assistive technology gets what counts. */
 export const checkStateFunction = `function () {
+  if (!this.isConnected) return undefined;
   if (this.localName === "input" && /^(checkbox|radio)$/.test(this.type))
     return { kind: this.type === "radio" ? "radio" : "box", checked: this.indeterminate ? "mixed" : this.checked, isNative: this.role === null };
   const role = this.getAttribute("role") ?? this.localName, stated = this.ariaChecked ?? this.ariaPressed ?? this.ariaSelected;
@@ -136,15 +140,18 @@ export const standInFunction = `function () {${hitTest}
 }`;
 
 export interface Selected {
-  readonly problem?: "unfit" | "single" | "missing" | "disabled";
+  readonly problem?: "unfit" | "single" | "missing" | "disabled" | "gone" | "inert";
   /** Place in the wished values. */
   readonly place?: number;
   readonly options?: readonly string[];
 }
 
 /** Argument: labels or values of the options. */
-export const selectFunction = `function (wanted) {
+export const selectFunction = `async function (wanted) {${pageTasks}${takingFocus}
   if (this.localName !== "select") return { problem: "unfit" };
+  // A page may fill or replace the list when it gets the focus.
+  const focus = await takeFocus(this);
+  if (focus !== "taken") return { problem: focus };
   if (!this.multiple && wanted.length > 1) return { problem: "single" };
   const squeeze = (text) => text.replace(/\\s+/g, " ").trim();
   const options = [...this.options];
@@ -156,7 +163,6 @@ export const selectFunction = `function (wanted) {
     if (found.disabled || found.closest("optgroup")?.disabled) return { problem: "disabled", place };
     chosen.push(found);
   }
-  this.focus();
   if (this.multiple) for (const one of options) one.selected = chosen.includes(one);
   else this.selectedIndex = chosen[0].index;
   this.dispatchEvent(new Event("input", { bubbles: true, composed: true }));

@@ -1,5 +1,6 @@
 import { invalid } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
+import type { Problem } from "../element/examine.ts";
 import { type Written, writeValueFunction } from "../../node-input/write-value.ts";
 import { secretTooLong, textRefused, unfitElement } from "../act-errors.ts";
 import type { ActTools } from "../act-tools.ts";
@@ -18,12 +19,15 @@ import {
 } from "../element/field-functions.ts";
 import { accessibleNode, describe } from "../element/describe.ts";
 import { shownRole } from "../../reading/roles.ts";
+import { framesOf } from "../../follow/frame-tree.ts";
 import { clickReady } from "./click.ts";
 import { fillSteps } from "./fill-steps.ts";
-import { hasFocusNowFunction, pressOn } from "./press.ts";
+import { focusForKeys, hasFocusNowFunction, pressOn } from "./press.ts";
 
 /** Longest wait for an option that is missing, in milliseconds: it may arrive with a request. */
 const optionsMs = 2_000;
+/** Milliseconds before each further look at a control that was clicked: about three seconds. */
+const checkPausesMs = [10, 20, 50, ...Array<number>(30).fill(100)];
 
 export interface FilledText {
   /** Instead of the text of the act. */
@@ -52,18 +56,36 @@ export async function fill(tools: ActTools, given: FilledText = {}): Promise<Ele
     },
   );
   run.hasBegun = true;
-  if (submit) await pressOn(tools, element, { keys: ["Enter"], field: "body.submit" });
-  return element;
+  return submit ? submitFrom(tools, element) : element;
+}
+
+/** A page may replace the field with its text, or leave with it: then it has submitted the text. */
+async function submitFrom(tools: ActTools, filled: ElementHandle): Promise<ElementHandle> {
+  const { act, actionable, run } = tools;
+  let field: ElementHandle | undefined = filled;
+  const [hasFocus, frames] = await Promise.all([focusForKeys(filled), framesOf(run)]);
+  if (hasFocus === undefined) {
+    const next = await actionable.finder.find(act, "body").catch((error: unknown) => {
+      if (ServiceError.isInstance(error) && error.status < 500) return undefined;
+      throw error;
+    });
+    field = next && ((await next.related(pickFieldFunction)) ?? next);
+  }
+  if (field === undefined) return filled;
+  const counted = hasFocus === true && { frames: frames.size };
+  await pressOn(tools, field, { keys: ["Enter"], field: "body.submit", ...counted });
+  return field;
 }
 
 async function fillNow(
   tools: ActTools,
   field: ElementHandle,
   { isSecret, onPassword, onWrite, text }: FilledText & { readonly isSecret: boolean; readonly text: string },
-): Promise<boolean> {
+): Promise<boolean | Problem> {
   const { run } = tools;
   const prepared = await field.call<PreparedField>(prepareFillFunction, text);
-  if (prepared === undefined) return false;
+  if (prepared === undefined || prepared.kind === "gone") return false;
+  if (prepared.kind === "inert") return "inert";
   if (prepared.kind === "malformed")
     throw ServiceError.of(invalid(isSecret ? "body.secret" : "body.text", prepared.problem));
   if (prepared.kind === "unfit" && !isSecret && /^(?:slider|spinbutton)$/.test((await describe(field))?.role ?? "")) {
@@ -85,6 +107,7 @@ async function fillNow(
   const written = await field.call<Written>(writeValueFunction, text, isSecret);
   if (written === "refused") throw ServiceError.of(textRefused(await tools.describe(field)));
   if (written === "short") throw ServiceError.of(secretTooLong(await tools.describe(field)));
+  if (written === "inert") return "inert";
   // A document that goes with the text has received it.
   return written !== "gone";
 }
@@ -122,7 +145,7 @@ export async function check(tools: ActTools): Promise<ElementHandle> {
     throw ServiceError.of(invalid("body.accept", "a radio button cannot be unchecked", { hint: "Check another one." }));
   if (before?.checked === wanted) return control;
   await clickReady(tools, { found, pick: pickControlFunction });
-  const after = await checkStateOf(control);
+  const after = await stateAfter(tools, control, wanted);
   if (after !== undefined && after.kind !== "none" && after.checked !== wanted)
     throw ServiceError.of(
       unfitElement(
@@ -132,6 +155,18 @@ export async function check(tools: ActTools): Promise<ElementHandle> {
       ),
     );
   return control;
+}
+
+/** Many controls show their state when their server has answered: another click would undo this one. */
+async function stateAfter({ run }: ActTools, control: ElementHandle, wanted: boolean): Promise<CheckState | undefined> {
+  let state = await checkStateOf(control);
+  for (const pauseMs of checkPausesMs) {
+    const isOver = state === undefined || state.kind === "none" || state.checked === wanted;
+    if (isOver || run.leftMs <= 0 || run.page.session.dialog !== undefined) break;
+    await run.pause(pauseMs);
+    state = await checkStateOf(control);
+  }
+  return state;
 }
 
 const toggleRoles = /^(?:checkbox|radio|switch|menuitemcheckbox|menuitemradio|treeitem|option)$/;
@@ -160,7 +195,8 @@ export async function select(tools: ActTools): Promise<ElementHandle> {
     { target: act, field: "body", needs: { enabled: true }, pick: pickControlFunction },
     async ({ element }) => {
       const selected = await element.call<Selected>(selectFunction, values);
-      if (selected === undefined) return false;
+      if (selected === undefined || selected.problem === "gone") return false;
+      if (selected.problem === "inert") return "inert";
       const { options = [], place = 0, problem } = selected;
       const field = `body.values[${String(place)}]`;
       if (problem === undefined) {

@@ -2,6 +2,7 @@ import type { Refusal } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import { FrameShield } from "../../node-input/frame-shield.ts";
 import { unfitElement } from "../act-errors.ts";
+import { Interrupted } from "../act-run.ts";
 import type { ActTools } from "../act-tools.ts";
 import type { ElementHandle } from "../../follow/element-handle.ts";
 import { framesOf } from "../../follow/frame-tree.ts";
@@ -30,28 +31,58 @@ export const hasFocusNowFunction = `function () {${hasFocus} return hasFocus(); 
 const guardKeyFunction = `function (isFirst) {${hasFocus}
   const isFrame = (one) => /^(?:iframe|frame|object|embed|fencedframe)$/.test(one?.localName ?? "");
   const isOwn = () => isFirst ? hasFocus() : !isFrame(document.activeElement) && (window === top || document.hasFocus());
-  globalThis.shoalKeys = 0;
-  addEventListener("keydown", (event) => {
+  globalThis.shoalKeys?.stop();
+  const guard = { seen: "none" };
+  const decide = (event) => {
     if (!event.isTrusted) return;
-    if (isOwn()) return globalThis.shoalKeys++;
+    guard.stop();
+    guard.seen = isOwn() ? "own" : "other";
+    if (guard.seen === "own") return;
     event.stopImmediatePropagation();
     event.preventDefault();
-  }, { capture: true, once: true });
+  };
+  guard.stop = () => {
+    clearTimeout(timer);
+    removeEventListener("keydown", decide, { capture: true });
+  };
+  // The action may end without a call.
+  const timer = setTimeout(guard.stop, 15000);
+  globalThis.shoalKeys = guard;
+  if (isOwn()) addEventListener("keydown", decide, { capture: true });
+  else guard.stop();
   return isOwn();
 }`;
-const hasKeyFunction = `function () { return globalThis.shoalKeys > 0; }`;
+/** Ends the guard. Returns which part has received the key: the element, another one, or none that could be seen. */
+const keySeenFunction = `function () {
+  const { seen = "none", stop } = globalThis.shoalKeys ?? {};
+  stop?.();
+  return seen;
+}`;
+type KeySeen = "own" | "other" | "none";
+
+/** Sets the focus, and guards the first key. Returns nothing for an element that has gone. */
+const focusGuardedFunction = `function () {
+  if (!this.isConnected) return undefined;
+  return (${focusFunction}).call(this) && (${guardKeyFunction}).call(this, true);
+}`;
+
+/** Sets the focus for {@link pressOn}. Returns whether the element has it, `undefined` if it has gone. */
+export function focusForKeys(element: ElementHandle): Promise<boolean | undefined> {
+  return element.call<boolean>(focusGuardedFunction);
+}
 
 interface PressedKeys {
   /** In errors. */
   readonly field: string;
   readonly keys: readonly string[];
-  /** Documents of the page, if they were counted after the element got the focus. */
+  /** Documents of the page, if they were counted after {@link focusForKeys}. */
   readonly frames?: number;
 }
 
 /**
- * Presses keys in an element that has the focus. In a page with frames, the others cannot take the focus meanwhile, and
- * the first key that the element does not receive is the last.
+ * Presses keys in an element. The first key goes to this element, or nowhere; the page may move the focus for the others.
+ * In a page with frames, the others cannot take the focus meanwhile, and the first key that the element does not receive
+ * is the last.
  */
 export async function pressOn(
   tools: ActTools,
@@ -73,6 +104,8 @@ export async function pressOn(
         shield ??= await FrameShield.raise(run.page, element);
       if (shield !== undefined && element !== undefined)
         await pressGuarded(tools, element, { chord, field, isFirst: place === 0 });
+      else if (place === 0 && element !== undefined)
+        await pressFirst(tools, element, { chord, field, hasFocus: frames !== undefined });
       else {
         run.hasBegun = true;
         await tools.press(chord, field);
@@ -91,6 +124,30 @@ export async function pressOn(
 /** Keys that move the focus, perhaps to a frame. */
 const leaves = /(?:^|\+)(?:Tab|F6)$/i;
 
+/** In a page of one document. */
+async function pressFirst(
+  tools: ActTools,
+  element: ElementHandle,
+  { chord, field, hasFocus: has }: { readonly chord: string; readonly field: string; readonly hasFocus: boolean },
+): Promise<void> {
+  const refusal = () => focusTaken(tools, element, "the page moves it");
+  if (!has && (await focusForKeys(element)) !== true) throw ServiceError.of(await refusal());
+  tools.run.hasBegun = true;
+  await tools.press(chord, field);
+  // A list or a picker that the browser draws receives keys without an event.
+  if ((await keySeen(element)) === "other") throw ServiceError.of(await refusal());
+}
+
+/** A page that left, or opened a dialog, has received the key. */
+async function keySeen(element: ElementHandle): Promise<KeySeen> {
+  try {
+    return (await element.call<KeySeen>(keySeenFunction)) ?? "own";
+  } catch (error) {
+    if (error instanceof Interrupted) return "own";
+    throw error;
+  }
+}
+
 async function pressGuarded(
   tools: ActTools,
   element: ElementHandle,
@@ -105,13 +162,17 @@ async function pressGuarded(
     throw ServiceError.of(await focusTaken(tools, element));
   tools.run.hasBegun = true;
   await tools.press(chord, field);
-  if ((await element.call<boolean>(hasKeyFunction)) === false) throw ServiceError.of(await focusTaken(tools, element));
+  if ((await keySeen(element)) !== "own") throw ServiceError.of(await focusTaken(tools, element));
 }
 
-async function focusTaken(tools: ActTools, element: ElementHandle): Promise<Refusal> {
+async function focusTaken(
+  tools: ActTools,
+  element: ElementHandle,
+  reason = "a frame of the page takes it",
+): Promise<Refusal> {
   return unfitElement(
     await tools.describe(element),
-    "does not keep the focus: a frame of the page takes it",
+    `does not keep the focus: ${reason}`,
     "Use `fill` for a text, and `click` for a button.",
   );
 }

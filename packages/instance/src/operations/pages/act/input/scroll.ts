@@ -36,7 +36,9 @@ export async function scroll(tools: ActTools): Promise<ElementHandle | undefined
     );
     return undefined;
   }
-  return actionable.untilUsed({ target: act, field: "body", needs: {} }, async ({ element, point }) => {
+  // The wheel turns the part under the pointer.
+  const needs = { hit: deltaX !== 0 || deltaY !== 0 };
+  return actionable.untilUsed({ target: act, field: "body", needs }, async ({ element, point }) => {
     run.hasBegun = true;
     if (deltaX === 0 && deltaY === 0) return true;
     await pointer.move(point);
