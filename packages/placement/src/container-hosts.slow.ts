@@ -74,6 +74,23 @@ describeWith(["chromium", "bubblewrap"], "containers of other machines", () => {
     small.isReachable = true;
   });
 
+  it("name an engine that does not answer, at the start and for the limit of memory", async () => {
+    const engine = await startEngine();
+    const { placement } = await open([engine]);
+    const instance = await placement.acquire(assign);
+    const silent = {
+      code: "unavailable",
+      message: expect.stringMatching(/^The engine at tcp:.* does not answer: /) as string,
+    };
+    engine.isReachable = false;
+    await expect(placement.acquire(assign)).rejects.toMatchObject(silent);
+    engine.isReachable = true;
+    engine.unanswered = "update";
+    await expect(placement.acquire(assign, undefined, { memoryBytes: 2 ** 30 })).rejects.toMatchObject(silent);
+    await instance.stop();
+    expect(engine.containers.size).toBe(0);
+  });
+
   it("end with their service, and are removed when another server has found them twice", async () => {
     const engine = await startEngine();
     const spec = { Labels: { "dev.shoal.server": "killed" } } as never;

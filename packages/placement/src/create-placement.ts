@@ -164,7 +164,7 @@ async function makeContainers(
     close,
     programs: isRemote
       ? new RemoteProgramMaker({ folders, gateway, policy, resolveName, maker, readyMs, log, node: contents.node })
-      : await localPrograms({ folders, gateway, policy, support, resolveName }, programs),
+      : await localPrograms({ folders, gateway, policy, support, resolveName, log }, programs),
     limitsMemory: true,
     freezers: undefined,
     isElsewhere: isRemote,
@@ -174,7 +174,11 @@ async function makeContainers(
 
 /** Apps start faster in the sandbox of this machine than in its containers. */
 async function localPrograms(
-  { support, ...parts }: Pick<BoxParts, "folders" | "gateway" | "policy" | "support" | "resolveName">,
+  {
+    log,
+    support,
+    ...parts
+  }: Pick<BoxParts, "folders" | "gateway" | "policy" | "support" | "resolveName"> & Pick<PlacementOptions, "log">,
   containers: ProgramMaker | undefined,
 ): Promise<ProgramMaker> {
   if (support?.works !== true) {
@@ -184,7 +188,7 @@ async function localPrograms(
     );
   }
   const etc = await makeSandboxEtc(join(parts.folders.runtimeDir, "etc"), policiesInside);
-  return new SandboxProgramMaker({ ...parts, support, etc, memory: undefined });
+  return new SandboxProgramMaker({ ...parts, support, etc, memory: await findMemoryGroups(undefined, log) });
 }
 
 async function makeBoxes(

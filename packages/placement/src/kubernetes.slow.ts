@@ -414,8 +414,11 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
     await instance.stop();
   });
 
-  it("names the cause when the API server stops answering", async () => {
-    const { cluster, placement } = await open({ sandboxes: false });
+  it.each([
+    ["pods", () => open({ sandboxes: false })],
+    ["claims", () => openClaims(0)],
+  ])("names the cause when the API server stops answering: %s", async (_objects, start) => {
+    const { cluster, placement } = await start();
     cluster.vanish();
     await expect(placement.acquire(assign)).rejects.toMatchObject({
       code: "unavailable",

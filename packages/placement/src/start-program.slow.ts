@@ -1,3 +1,4 @@
+import { findMemoryGroups } from "./host/memory-groups.ts";
 import { PlacementError } from "./interface/placement-error.ts";
 import type { ProgramBox, ProgramOptions } from "./interface/program.ts";
 import {
@@ -14,7 +15,7 @@ import { describeWith, needsOf, testEngine } from "./testing/requirements.ts";
 import { instanceProgramPath } from "@shoal/instance";
 import { packFolder } from "@shoal/primitives/archive";
 import { once } from "node:events";
-import { createWriteStream } from "node:fs";
+import { createWriteStream, existsSync, globSync, readFileSync } from "node:fs";
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
@@ -303,6 +304,31 @@ describeWith(["bubblewrap"], "programs on other machines", () => {
     expect(await answerOf(box)).toBe("works");
   });
 
+  it("start on another machine if the engine of the first one does not answer", async () => {
+    const engines = [await remoteEngine(), await remoteEngine()];
+    const docker = { hosts: engines.map(({ address }) => address), image, tlsDir: await clientFiles() };
+    const { placement, sessionsDir } = await openPlacement({ kind: "docker", docker });
+    const [away, other] = engines;
+    away?.disconnect();
+    const box = await placement.startProgram(
+      await optionsOf(
+        `await new Promise((done) => channel.once("data", done)); await answer(await bodyOf(place.apiUrl));`,
+        {
+          onApiConnection: (socket) => socket.end("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nfrom the API"),
+        },
+      ),
+    );
+    expect(other?.containers.size).toBe(1);
+    box.channel.write("go");
+    expect(await answerOf(box)).toEqual({ status: 200, body: "from the API" });
+    other?.disconnect();
+    await expect(placement.startProgram(await optionsOf(""))).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringMatching(/^The engine at tcp:.* does not answer: /) as string,
+    });
+    expect(await sessionFolders(sessionsDir)).toEqual([]);
+  });
+
   it("end when their machine is lost", async () => {
     const engine = await remoteEngine();
     const { placement, sessionsDir } = await openPlacement(await onEngine(engine));
@@ -376,6 +402,29 @@ describeWith(["bubblewrap"], "programs on other machines", () => {
 describeWith(["chromium", "bubblewrap"], "a program's sandbox", () => {
   it("has its own user and files, and cannot create namespaces, change the app or fill the disk", async () => {
     await checkIsolation({ kind: "sandbox" });
+  });
+});
+
+const none = (): undefined => undefined;
+const groups = await findMemoryGroups(undefined, { debug: none, info: none, warn: none, error: none });
+const withGroups = groups === undefined ? " (skipped: this process may make no control groups)" : "";
+
+describeWith(["linux", "chromium", "bubblewrap"], `a program in a sandbox next to containers${withGroups}`, () => {
+  it.skipIf(groups === undefined)("has the limit of its memory", async () => {
+    const engine = await FakeEngine.startLocal(instanceProgramPath, join(await temporaryDirectory(), "engine.sock"));
+    onTestFinished(() => engine.close());
+    const docker = { hosts: [engine.address], image: "shoal" };
+    const { placement } = await openPlacement({ kind: "docker", standIn: "fine", docker });
+    const box = await placement.startProgram(
+      await optionsOf(`console.log("on"); await new Promise(() => setInterval(() => 0, 1000));`),
+    );
+    await new Promise((resolve) => box.stdout.once("data", resolve));
+    expect(engine.containers.size).toBe(0);
+    const [folder] = globSync(`/sys/fs/cgroup/**/shoal-box-*-${box.id}`);
+    const limit = ["memory.max", "memory.limit_in_bytes"].map((name) => join(folder ?? "", name)).find(existsSync);
+    expect(Number(readFileSync(limit ?? expect.unreachable("The program has no group."), "utf8"))).toBe(512 * 2 ** 20);
+    await box.stop();
+    expect(globSync(`/sys/fs/cgroup/**/shoal-box-*-${box.id}`)).toEqual([]);
   });
 });
 

@@ -82,7 +82,7 @@ export interface BoxWishes {
 
 /** A box on another machine that hosts a program of an app, in place of an instance. */
 export interface HostedProgram {
-  /** Removed with the box, also if it cannot be started. */
+  /** Removed with the box. */
   readonly files: ProgramFiles;
   /** Folders for copies, limited by the memory alone. */
   readonly copies: readonly string[];
@@ -98,6 +98,6 @@ export interface BoxMaker {
   unpack?(open: () => Promise<PackedCopy>, wishes: UnpackWishes): Promise<StoredBox>;
   /** @throws if the box cannot be started; removes its files. */
   start(id: string, viewport: Viewport, wishes?: BoxWishes): Promise<Box>;
-  /** Absent on this machine. @throws if the box cannot be started; removes its files. */
+  /** Absent on this machine. @throws if the box cannot be started; its files remain, so that another machine may start it. */
   host?(id: string, program: HostedProgram): Promise<Box>;
 }

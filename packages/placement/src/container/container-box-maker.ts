@@ -7,7 +7,7 @@ import type { PlacementLog } from "../interface/placement-log.ts";
 import { splitAttached } from "./attached-streams.ts";
 import { ContainerBox } from "./container-box.ts";
 import { containerSpec, inside, type Mount } from "./container-spec.ts";
-import type { ContainerEngine } from "./engine.ts";
+import { type ContainerEngine, explainEngine } from "./engine.ts";
 import type { ImageContents } from "../image/image-contents.ts";
 import { folderLabel } from "./leftovers.ts";
 import { RunningContainer } from "./running-container.ts";
@@ -63,7 +63,7 @@ export class ContainerBoxMaker implements BoxMaker {
     } catch (error) {
       if (container !== undefined) await engine.remove(container).catch(() => undefined);
       await files.clear();
-      throw error;
+      throw explainEngine(error);
     }
   }
 

@@ -6,7 +6,7 @@ import type { ProgramOptions, ProgramPlace } from "../interface/program.ts";
 import type { ImageContents } from "../image/image-contents.ts";
 import { splitAttached } from "./attached-streams.ts";
 import { containerSpec, containerUser, inside, type Mount } from "./container-spec.ts";
-import type { ContainerEngine } from "./engine.ts";
+import { type ContainerEngine, explainEngine } from "./engine.ts";
 import { folderLabel } from "./leftovers.ts";
 import { listenForProgram } from "./program-channel.ts";
 import { RunningContainer } from "./running-container.ts";
@@ -66,7 +66,7 @@ export class ContainerProgramMaker implements ProgramMaker {
       closeChannel?.();
       if (container !== undefined) await engine.remove(container).catch(() => undefined);
       await files.clear();
-      throw error;
+      throw explainEngine(error);
     }
   }
 

@@ -1,4 +1,5 @@
 import { messageOf } from "@shoal/primitives";
+import { PlacementError } from "../interface/placement-error.ts";
 import type { EngineAddress } from "./engine-address.ts";
 import * as z from "zod/mini";
 import { type ClientRequest, request as httpRequest, type RequestOptions } from "node:http";
@@ -16,6 +17,12 @@ export class EngineError extends Error {
     this.name = "EngineError";
     this.status = status;
   }
+}
+
+/** Returns the error of a start: an engine that does not answer may answer later. */
+export function explainEngine(error: unknown): unknown {
+  if (!(error instanceof EngineError) || error.status !== undefined) return error;
+  return new PlacementError("unavailable", error.message, { cause: error });
 }
 
 export interface EngineVersion {

@@ -1,6 +1,6 @@
 import type { Box, BoxMaker, HostedProgram, Viewport } from "../boxes/box.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
-import { EngineError } from "./engine.ts";
+import { PlacementError } from "../interface/placement-error.ts";
 import { messageOf } from "@shoal/primitives";
 
 export interface ContainerHost {
@@ -72,5 +72,5 @@ export class HostsBoxMaker implements BoxMaker {
 }
 
 function isUnreachable(error: unknown): boolean {
-  return error instanceof EngineError && error.status === undefined;
+  return PlacementError.isInstance(error) && error.code === "unavailable";
 }

@@ -1,7 +1,7 @@
 import type { Exit } from "../boxes/box.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
-import { type ContainerEngine, EngineError } from "./engine.ts";
+import { type ContainerEngine, EngineError, explainEngine } from "./engine.ts";
 import { messageOf } from "@shoal/primitives";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -37,6 +37,8 @@ export class RunningContainer {
     try {
       await engine.setMemory(container, bytes);
     } catch (error) {
+      const explained = explainEngine(error);
+      if (PlacementError.isInstance(explained)) throw explained;
       const isGone = error instanceof EngineError && error.status === 404;
       throw new PlacementError(
         isGone ? "instance_lost" : "start_failed",

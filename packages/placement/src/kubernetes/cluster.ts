@@ -6,6 +6,7 @@ import type {
   KubernetesObjectApi,
 } from "@kubernetes/client-node";
 import { errorOf, messageOf } from "@shoal/primitives";
+import { PlacementError } from "../interface/placement-error.ts";
 import { type ClusterObject, type KindName, kinds, type ObjectOf } from "./objects.ts";
 import { PassThrough, type Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,6 +21,14 @@ export class ClusterError extends Error {
     this.name = "ClusterError";
     this.status = status;
   }
+}
+
+/** Returns the error of a start: an API server that does not answer, or is overloaded, may answer later. */
+export function explainAway(error: unknown): unknown {
+  if (!(error instanceof ClusterError)) return error;
+  const { message, status } = error;
+  const isAway = status === undefined || status === 429 || status >= 500;
+  return isAway ? new PlacementError("unavailable", message, { cause: error }) : error;
 }
 
 type Library = typeof import("@kubernetes/client-node");

@@ -5,7 +5,7 @@ import { type InstanceFiles, type InstanceFilesOptions, makeInstanceFiles } from
 import { imageProgramFolder } from "../image/image-contents.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { PlacementError } from "../interface/placement-error.ts";
-import { type Cluster, ClusterError } from "./cluster.ts";
+import { type Cluster, ClusterError, explainAway } from "./cluster.ts";
 import { checkTemplate, claimObject } from "./claims.ts";
 import { type ClusterObject, type KindName, kinds } from "./objects.ts";
 import type { PodImage } from "./examine-image.ts";
@@ -85,9 +85,16 @@ export class KubernetesBoxMaker implements BoxMaker {
   async start(id: string, viewport: Viewport): Promise<Box> {
     const { cluster, image, warmPool } = this.#options;
     if (warmPool !== undefined)
-      await checkTemplate({ cluster, warmPool, image: image.name, runtimeClass: image.runtimeClass });
+      await checkTemplate({ cluster, warmPool, image: image.name, runtimeClass: image.runtimeClass }).catch(
+        (error: unknown) => {
+          throw explainAway(error);
+        },
+      );
     const files = await makeInstanceFiles(id, this.#options);
-    return this.#run(id, files, this.#sessionOf(id, viewport));
+    return this.#run(id, files, this.#sessionOf(id, viewport)).catch(async (error: unknown) => {
+      await files.clear();
+      throw error;
+    });
   }
 
   /** Also where sessions claim their pods, a program of an app gets a new one. */
@@ -119,7 +126,6 @@ export class KubernetesBoxMaker implements BoxMaker {
     } catch (error) {
       this.#boxes.delete(id);
       await cluster.remove(object, removalGraceSeconds).catch(() => undefined);
-      await files.clear();
       throw explainCreation(error);
     }
   }
@@ -194,11 +200,7 @@ function explainCreation(error: unknown): unknown {
   const { message, status } = error;
   if (status === 403 && message.includes("exceeded quota"))
     return new PlacementError("no_capacity", `Kubernetes refuses another pod: ${message}`, { cause: error });
-  return isAway(status) ? new PlacementError("unavailable", message, { cause: error }) : error;
-}
-
-function isAway(status: number | undefined): boolean {
-  return status === undefined || status === 429 || status >= 500;
+  return explainAway(error);
 }
 
 /** The cluster deletes the object after its owner, also when the server cannot: after an uninstallation or a lost node. */

@@ -10,7 +10,7 @@ import { announcementOf } from "../remote/announcement.ts";
 import { EgressLink } from "../remote/egress-link.ts";
 import { connectRemote, type RemoteAddress } from "../remote/remote-connection.ts";
 import { readBoundedLines } from "../streams/bounded-lines.ts";
-import { type Cluster, ClusterError } from "./cluster.ts";
+import { type Cluster, ClusterError, explainAway } from "./cluster.ts";
 import type { Pod, Sandbox, SandboxClaim } from "./objects.ts";
 import { containerName } from "./pod-spec.ts";
 import { deletionReason, podState } from "./pod-state.ts";
@@ -147,6 +147,8 @@ export class KubernetesBox implements Box {
     try {
       await cluster.resize(this.#podName ?? "", containerName, String(bytes));
     } catch (error) {
+      const explained = explainAway(error);
+      if (PlacementError.isInstance(explained)) throw explained;
       const isUnknown = error instanceof ClusterError && (error.status === 404 || error.status === 405);
       throw new PlacementError(
         "start_failed",

@@ -46,7 +46,10 @@ export class RemoteProgramMaker implements ProgramMaker {
     const folders = copies.map(({ to }) => (to.startsWith(`${filesFolder}/`) ? filesFolder : to));
     const files = await makeProgramFiles(id, this.#options, { program });
     const hosted: HostedProgram = { files, copies: [...new Set(folders)], options: program };
-    const box = await hostOf(maker, id, hosted);
+    const box = await hostOf(maker, id, hosted).catch(async (error: unknown) => {
+      await files.clear();
+      throw error;
+    });
     return reachBox(box, { ...start, signal }, async ({ deadline, dial }) => {
       const connection = new HostedConnection(dial);
       for (const { folder, to } of copies) await connection.copy(folder, to, deadline);
@@ -70,7 +73,7 @@ export class RemoteProgramMaker implements ProgramMaker {
   }
 }
 
-function hostOf(maker: BoxMaker, id: string, hosted: HostedProgram): Promise<Box> {
+async function hostOf(maker: BoxMaker, id: string, hosted: HostedProgram): Promise<Box> {
   if (maker.host === undefined) throw new Error("This machine hosts no programs.");
   return maker.host(id, hosted);
 }

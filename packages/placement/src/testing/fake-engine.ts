@@ -48,6 +48,8 @@ export class FakeEngine {
   readonly containers = new Map<string, FakeContainer>();
   /** Whether it answers. */
   isReachable = true;
+  /** An action on containers whose requests it leaves unanswered, as an engine that restarts. */
+  unanswered: string | undefined;
   readonly #programPath: string;
   readonly #memoryBytes: number;
   readonly #server: Server | LocalServer;
@@ -111,7 +113,7 @@ export class FakeEngine {
         .writeHead(status, { "content-type": "application/json" })
         .end(body === undefined ? "" : JSON.stringify(body));
     };
-    if (!this.isReachable) {
+    if (!this.isReachable || action === this.unanswered) {
       response.destroy();
       return;
     }

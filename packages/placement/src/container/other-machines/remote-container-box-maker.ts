@@ -11,7 +11,7 @@ import type { PlacementLog } from "../../interface/placement-log.ts";
 import { hostBytes, hostedConfig, remoteConfig } from "../../image/remote-config.ts";
 import { splitAttached } from "../attached-streams.ts";
 import { type ContainerOptions, containerSpec } from "../container-spec.ts";
-import type { ContainerEngine } from "../engine.ts";
+import { type ContainerEngine, explainEngine } from "../engine.ts";
 import { type ImageContents, imageProgramFolder } from "../../image/image-contents.ts";
 import { serverLabel } from "../leftovers.ts";
 import { RemoteContainerBox } from "./remote-container-box.ts";
@@ -48,7 +48,10 @@ export class RemoteContainerBoxMaker implements BoxMaker {
     const files = await makeInstanceFiles(id, this.#options);
     const config = remoteConfig({ id, viewport, contents, remote: { service_pin: identity.pin } });
     const env = { SHOAL_INSTANCE: JSON.stringify(config) };
-    return this.#run(id, files, { env, memoryBytes, diskBytes, seccomp });
+    return this.#run(id, files, { env, memoryBytes, diskBytes, seccomp }).catch(async (error: unknown) => {
+      await files.clear();
+      throw error;
+    });
   }
 
   async host(id: string, { copies, files, options }: HostedProgram): Promise<Box> {
@@ -80,8 +83,7 @@ export class RemoteContainerBoxMaker implements BoxMaker {
       return new RemoteContainerBox(id, { container: running, host: engine.name, streams, files, identity, log });
     } catch (error) {
       if (container !== undefined) await engine.remove(container).catch(() => undefined);
-      await files.clear();
-      throw error;
+      throw explainEngine(error);
     }
   }
 }
