@@ -48,3 +48,15 @@ it("stops reading while an output is not read", async () => {
   expect(await text(stdout)).toHaveLength(16 * 2 ** 20);
   close();
 });
+
+it("reads very many tiny frames slowly, and unchanged", async () => {
+  const { near, far, close } = await connected();
+  const { stdout, stderr } = splitAttached(near);
+  const beganMs = performance.now();
+  const frames = 60_000;
+  far.end(Buffer.concat(Array.from({ length: frames }, (_, index) => frame(1 + (index % 2), String(index % 10)))));
+  const outputs = await Promise.all([text(stdout), text(stderr)]);
+  expect(outputs).toEqual(["02468", "13579"].map((digits) => digits.repeat(frames / 10)));
+  expect(performance.now() - beganMs).toBeGreaterThan(1_000);
+  close();
+});

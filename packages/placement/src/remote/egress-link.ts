@@ -1,5 +1,6 @@
 import type { TlsIdentity } from "@shoal/primitives/pinned-tls";
 import { remoteProtocols } from "@shoal/instance";
+import { FrameRate } from "./frame-rate.ts";
 import { connectRemote, type RemoteAddress } from "./remote-connection.ts";
 import { connect } from "node:net";
 import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
@@ -23,6 +24,7 @@ const connectionWindowBytes = 4 * 2 ** 20;
 /** Connects an instance without a network to sockets of the service, through a connection that the service opens. */
 export class EgressLink {
   readonly #options: EgressLinkOptions;
+  readonly #rate = new FrameRate(() => this.#session?.destroy());
   #session: ServerHttp2Session | undefined;
   #timer: NodeJS.Timeout | undefined;
   #retryMs = firstRetryMs;
@@ -41,7 +43,7 @@ export class EgressLink {
           socket.destroy();
           return;
         }
-        this.#retryMs = firstRetryMs;
+        const openedMs = performance.now();
         const session = performServerHandshake(socket, {
           maxSessionMemory: maxSessionMegabytes,
           maxHeaderListPairs: maxHeaderPairs,
@@ -53,6 +55,8 @@ export class EgressLink {
         });
         session.on("error", () => socket.destroy());
         session.on("close", () => {
+          // An instance may end each connection at once.
+          if (performance.now() - openedMs > maxRetryMs) this.#retryMs = firstRetryMs;
           this.#openLater();
         });
         this.#session = session;
@@ -94,6 +98,7 @@ export class EgressLink {
       if (!stream.closed) stream.close();
     });
     stream.respond({ ":status": 200 });
+    this.#rate.follow(stream);
     stream.pipe(socket);
     socket.pipe(stream);
   }

@@ -1,4 +1,5 @@
 import { refusalOfPeer, type TlsIdentity } from "@shoal/primitives/pinned-tls";
+import { joinChunks } from "@shoal/primitives/node";
 import type { Duplex } from "node:stream";
 import { connect, type TLSSocket } from "node:tls";
 
@@ -50,6 +51,8 @@ export function connectRemote(address: RemoteAddress, identity: TlsIdentity, pro
       clearTimeout(timer);
       socket.off("error", fail);
       socket.off("close", onClose);
+      // Each record of TLS is a chunk.
+      joinChunks(socket);
       socket.setNoDelay(true);
       socket.setKeepAlive(true, keepAliveMs);
       resolve(socket);

@@ -1,3 +1,4 @@
+import { FrameRate } from "./frame-rate.ts";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { socketPair } from "@shoal/primitives/node";
 import type { Duplex, Readable, Writable } from "node:stream";
@@ -11,6 +12,9 @@ const connectionWindowBytes = 16 * 2 ** 20;
 /** Opens many connections to an instance that has two streams in place of a network, as HTTP/2 CONNECT requests. */
 export class StreamTunnel {
   readonly #session: ClientHttp2Session;
+  readonly #rate = new FrameRate(() => {
+    this.close();
+  });
 
   private constructor(session: ClientHttp2Session) {
     this.#session = session;
@@ -45,6 +49,7 @@ export class StreamTunnel {
   dial(): Duplex {
     const stream = this.#session.request({ ":method": "CONNECT", ":authority": "instance" });
     stream.on("error", () => undefined);
+    this.#rate.follow(stream);
     return stream;
   }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
 
 /** Joining larger chunks saves less than it costs. */
 const smallBytes = 1024;
@@ -7,11 +7,11 @@ const burst = 10_000;
 const perSecond = 20_000;
 
 /**
- * Joins small chunks that arrive together, and reads a message of very many slowly: a sender of single bytes would
- * otherwise block the thread of its reader. Call it before the first bytes of the body are read, when the server or the
- * client emits the message.
+ * Joins small chunks that arrive together, and reads a message or a connection of very many slowly: a sender of single
+ * bytes would otherwise block the thread of its reader. Call it before the first bytes are read: for a message, when the
+ * server or the client emits it.
  */
-export function joinChunks(message: IncomingMessage): void {
+export function joinChunks(message: Readable): void {
   const push = message.push.bind(message);
   let waiting: Buffer[] = [];
   let bytes = 0;
