@@ -67,7 +67,7 @@ const readers = {
     "apps/server/src/sessions/telemetry/export/log-records.ts",
     "apps/server/src/storage/telemetry-files/history.ts",
     "packages/placement/src/instances/call-instance.ts",
-    "packages/placement/src/instances/instance-event.ts",
+    "packages/placement/src/instances/channel/instance-event.ts",
     "packages/placement/src/remote/announcement.ts",
     "packages/placement/src/streams/answer-text.ts",
   ],

@@ -2,6 +2,7 @@ import type { Box } from "../boxes/box.ts";
 import { connectInstance } from "./instance-connection.ts";
 import { InstanceHandle } from "./instance-handle.ts";
 import { temporaryDirectory } from "../testing/placements.ts";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
@@ -136,4 +137,38 @@ it("waits for a late answer and for a slow body", async () => {
     setTimeout(() => socket.write("k"), headMs * 3);
   };
   expect(await text(await ask())).toBe("ok");
+});
+
+it("ends a stopped instance, and the calls and connections that wait for it", async () => {
+  const socketPath = join(await temporaryDirectory(), "socket");
+  const program = `
+    const { createServer } = require("node:http");
+    createServer((_, response) => response.end("{}")).listen(process.argv[1], () => console.log("listening"));`;
+  const child = spawn(process.execPath, ["-e", program, socketPath], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  child.kill("SIGSTOP");
+  const gone = Promise.withResolvers<{ code: number; signal: null }>();
+  child.once("exit", () => {
+    gone.resolve({ code: 0, signal: null });
+  });
+  const warnings: string[] = [];
+  const silent = () => undefined;
+  const stopped = new InstanceHandle({
+    box: { ...boxOf(gone), kill: () => child.kill("SIGKILL") },
+    kind: "process",
+    dial: () => connectInstance(socketPath),
+    log: { debug: silent, info: silent, warn: (_, message) => warnings.push(message), error: silent },
+    lastLines: () => "",
+    silentMs: 20,
+  });
+  const connection = await stopped.connect();
+  connection.on("error", () => undefined).resume();
+  const closed = new Promise((resolve) => connection.once("close", resolve));
+  await expect(stopped.request({ method: "GET", path: "/fs/read_file" })).rejects.toMatchObject({
+    code: "instance_lost",
+  });
+  await closed;
+  const why = "it answered nothing for 0.06 s. A program of the session may have stopped it.";
+  expect(await stopped.ended).toEqual({ reason: "instance_lost", detail: expect.stringContaining(why) as unknown });
+  expect(warnings).toEqual([expect.stringContaining(why)]);
 });

@@ -1,7 +1,6 @@
 import {
   type InstanceEvent,
   instanceControl,
-  maxInstanceEventBytes,
   type AssignInstance,
   type RestQuestion,
   type RestReport,
@@ -32,14 +31,14 @@ import type { PlacementLog } from "../interface/placement-log.ts";
 import { answerText } from "../streams/answer-text.ts";
 import type { InstanceSleep } from "../interface/sleep.ts";
 import { insomniac, Sleeper } from "../sleep/sleeper.ts";
-import { readBoundedLines } from "../streams/bounded-lines.ts";
 import { assignInstance, assignMs, type AssignOptions, deadlineOf, isOwnFault } from "./assign-instance.ts";
 import { callInstance, streamFromInstance } from "./call-instance.ts";
 import { answerOf } from "./instance-answer.ts";
-import { isOwnStream, parseEvent } from "./instance-event.ts";
+import { AnswerWatch } from "./channel/answer-watch.ts";
+import { instanceEndOf } from "./channel/instance-end.ts";
+import { isOwnStream, readEvents } from "./channel/instance-event.ts";
 import { createInstanceAgent } from "./instance-connection.ts";
 import { storeInstance, type StoredInstance } from "./stored-instance.ts";
-import { TokenBucket } from "./token-bucket.ts";
 import { type Agent, type IncomingMessage, request as httpRequest } from "node:http";
 import type { Socket } from "node:net";
 import { pipeline, type Readable } from "node:stream";
@@ -53,12 +52,11 @@ export interface InstanceHandleOptions {
   readonly lastLines: () => string;
   /** Milliseconds from the first byte to the end of the head; 10,000 by default. */
   readonly headMs?: number;
+  /** Milliseconds to each question to an instance that does not answer a caller; 30,000 by default. */
+  readonly silentMs?: number;
 }
 
 const graceMs = 2_000;
-/** In a row; code in a box is not trusted. */
-const eventBurst = 2_000;
-const eventEveryMs = 10;
 /** For an instance to report whether it may sleep. */
 const restMs = 5_000;
 
@@ -74,6 +72,7 @@ export class InstanceHandle implements Instance {
   readonly #box: Box;
   readonly #agent: Agent;
   readonly #sleeper: Sleeper | undefined;
+  readonly #watch: AnswerWatch;
   readonly #listeners = new Set<(event: InstanceEvent) => void>();
   readonly #becameReady = Promise.withResolvers<void>();
   #end: InstanceEnd | undefined;
@@ -93,6 +92,12 @@ export class InstanceHandle implements Instance {
     this.kind = kind;
     this.#agent = createInstanceAgent(dial);
     this.#sleeper = this.#openSleeper();
+    this.#watch = new AnswerWatch({
+      everyMs: options.silentMs,
+      sleep: this.#sleeper,
+      ask: (signal) => this.#rest({}, signal),
+      distrust: this.#distrust,
+    });
     this.ready = this.#becameReady.promise;
     this.ready.catch(() => undefined);
     this.ended = box.gone.then((exit) => this.#onGone(exit));
@@ -112,14 +117,17 @@ export class InstanceHandle implements Instance {
   }
 
   async request(init: InstanceRequest, body?: Readable | string): Promise<IncomingMessage> {
-    if (this.#sleeper === undefined || isOwnStream(init)) return this.#send(init, body);
-    const finish = this.#sleeper.begin(init.isVisit === true);
+    if (isOwnStream(init)) return this.#send(init, body);
+    const finish = this.#sleeper?.begin(init.isVisit === true);
+    const endWait = this.#watch.begin();
     try {
       const answer = await this.#send(init, body);
-      answer.once("close", finish);
+      endWait(true);
+      if (finish !== undefined) answer.once("close", finish);
       return answer;
     } catch (error) {
-      finish();
+      endWait(false);
+      finish?.();
       throw error;
     }
   }
@@ -157,7 +165,9 @@ export class InstanceHandle implements Instance {
     if (this.#isOver) throw this.#lost();
     this.#sleeper?.touch();
     try {
-      return await this.#options.dial();
+      const socket = await this.#options.dial();
+      this.#watch.followConnection(socket);
+      return socket;
     } catch (error) {
       throw this.#lost(error);
     }
@@ -235,9 +245,14 @@ export class InstanceHandle implements Instance {
 
   copy(signal?: AbortSignal): Promise<InstanceCopy> {
     const finish = this.#sleeper?.begin(false);
+    // Its processes are stopped meanwhile.
+    const release = this.#watch.hold();
     const { log, onCopy } = this.#options;
     const wishes = { kind: this.kind, log, project: this.#project, signal };
-    const copy = storeInstance(this.#box, { ...wishes, ask: this.#rest }).finally(finish);
+    const copy = storeInstance(this.#box, { ...wishes, ask: this.#rest }).finally(() => {
+      release();
+      finish?.();
+    });
     onCopy?.(copy);
     return copy;
   }
@@ -247,10 +262,10 @@ export class InstanceHandle implements Instance {
   }
 
   /** Not a use of the instance. */
-  readonly #rest = (question: RestQuestion): Promise<RestReport> =>
+  readonly #rest = (question: RestQuestion, signal = AbortSignal.timeout(restMs)): Promise<RestReport> =>
     callInstance({ request: (init, body) => this.#send(init, body) }, instanceControl.reportRest, {
       body: question,
-      signal: AbortSignal.timeout(restMs),
+      signal,
     });
 
   /** @throws {PlacementError} `bad_option` if sessions cannot share this instance. */
@@ -312,25 +327,19 @@ export class InstanceHandle implements Instance {
   }
 
   #follow(answer: IncomingMessage): void {
-    const tokens = new TokenBucket(eventBurst, eventEveryMs);
-    readBoundedLines(answer, maxInstanceEventBytes, (line, cut) => {
-      if (this.#isOver || this.#isDistrusted) return;
-      if (!tokens.take()) {
-        this.#distrust("The instance was ended: it sent too many events.");
-        return;
-      }
-      if (line === "") return;
-      const event = cut ? undefined : parseEvent(line);
-      if (event === undefined) this.#distrust("The instance was ended: it sent an invalid event.");
-      else this.#onEvent(event);
+    readEvents(answer, {
+      isOver: () => this.#isOver || this.#isDistrusted,
+      distrust: this.#distrust,
+      onEvent: (event) => {
+        this.#onEvent(event);
+      },
     });
     answer.on("close", () => {
       // Without the channel, the end of the session would go unnoticed. It closes a moment before a regular end.
-      const timer = setTimeout(() => {
+      setTimeout(() => {
         if (!this.#isOver && this.#stopping === undefined)
           this.#distrust("The instance was ended: it closed its control channel.");
-      }, graceMs);
-      timer.unref();
+      }, graceMs).unref();
     });
   }
 
@@ -350,18 +359,19 @@ export class InstanceHandle implements Instance {
     }
   }
 
-  #distrust(why: string): void {
+  readonly #distrust = (why: string): void => {
     if (this.#isDistrusted) return;
     this.#isDistrusted = true;
     this.#end ??= { reason: "instance_lost", detail: why };
     this.#options.log.warn({ instance_id: this.id }, why);
     this.#box.kill();
-  }
+  };
 
   async #onGone(exit: Exit): Promise<InstanceEnd> {
     this.#isOver = true;
     this.#listeners.clear();
     this.#sleeper?.close();
+    this.#watch.close();
     this.#agent.destroy();
     this.#becameReady.reject(this.#lost());
     try {
@@ -373,17 +383,7 @@ export class InstanceHandle implements Instance {
       );
     }
     if (this.#stopping !== undefined) return this.#end ?? { reason: "stopped" };
-    // An instance also reports "stopped" when its parent was killed, and when Kubernetes ends its pod.
-    const wasKilled = exit.signal === "SIGKILL" || exit.code === 137;
-    const isOwnEnd = this.#end?.reason !== "stopped" || (!wasKilled && exit.reason === undefined);
-    if (this.#end !== undefined && isOwnEnd) return this.#end;
-    if (exit.reason !== undefined) return { reason: "instance_lost", detail: exit.reason };
-    const how = exit.signal === null ? `exit code ${String(exit.code)}` : `signal ${exit.signal}`;
-    const lines = this.#options.lastLines();
-    return {
-      reason: "instance_lost",
-      detail: `The instance ended with ${how}.${lines === "" ? "" : ` Its last lines:\n${lines}`}`,
-    };
+    return instanceEndOf(exit, this.#end, this.#options.lastLines());
   }
 
   /** A method, so that TypeScript does not narrow across an `await`. */

@@ -6,7 +6,7 @@ import { readBoundedLines } from "../streams/bounded-lines.ts";
 import { connectInstance } from "./instance-connection.ts";
 import { InstanceHandle } from "./instance-handle.ts";
 import type { StoredInstance } from "./stored-instance.ts";
-import { TokenBucket } from "./token-bucket.ts";
+import { TokenBucket } from "./channel/token-bucket.ts";
 import { randomBytes } from "node:crypto";
 
 const maxLineBytes = 4_096;
