@@ -34,7 +34,11 @@ export function logHandlers(root: SessionRoot, logs: SupervisorLogs): LogHandler
       return {
         [Symbol.asyncIterator]: () => ({
           async next() {
-            const step = await frames.next();
+            // After a failure, the reader calls nothing more.
+            const step = await frames.next().catch((error: unknown) => {
+              open.delete(frames);
+              throw error;
+            });
             if (step.done === true) open.delete(frames);
             return step;
           },

@@ -39,7 +39,9 @@ export class CodeRun implements Disposable {
   run(message: RunMessage): Promise<{ readonly outcome: Outcome; readonly clean: boolean }> {
     return this.#options.worker.run(message, {
       onOutput: (channel: OutputChannel, text) => {
-        this.output[channel] = (this.output[channel] + text).slice(0, maxOutputCharacters);
+        const room = maxOutputCharacters - this.output[channel].length;
+        // Each cut of the whole would copy it, and code may print on for long.
+        if (room > 0) this.output[channel] += text.slice(0, room);
       },
       beforeClose: this.#options.beforeClose,
       onTab: this.#options.onTab,

@@ -199,6 +199,15 @@ describeChromium("Playwright code", (chromium) => {
     ).toMatchObject({ success: true, stdout: "one { a: 1 }\nthree\n", stderr: "two\nfour\n" });
   });
 
+  it("keeps the first 1,048,576 characters of each channel, at little cost for further lines", async () => {
+    const { stderr, stdout, success } = await execute(
+      "for (let line = 0; line < 60_000; line++) console.log(String(line).padEnd(99)); console.error('end');",
+    );
+    expect([success, stderr]).toEqual([true, "end\n"]);
+    const whole = Array.from({ length: 10_486 }, (_, line) => `${String(line).padEnd(99)}\n`).join("");
+    expect(stdout).toBe(whole.slice(0, 2 ** 20));
+  });
+
   it("names the failed line", async () => {
     expect((await execute("const a = 1;\nthrow new RangeError(`no ${a}`);")).error).toBe(
       "RangeError: no 1\n    at code.ts:2:7",
