@@ -186,7 +186,8 @@ export class PooledSessions {
     if (refusal !== undefined)
       throw new ServiceError(409, "conflict", `Browser ${row.id} ended before it could be handed out.`);
     session.row = { ...row, ...adopted, telemetry_destination_id: session.row.telemetry_destination_id };
-    session.idleSinceMs ??= Date.now();
+    // The event of the instance may arrive after the answer to the caller.
+    session.idleSinceMs = Date.now();
     session.outsideUse?.touch();
     instance.sleep.after(row.options.sleep_after_seconds ?? 0);
     if (wishes.start_url !== undefined)

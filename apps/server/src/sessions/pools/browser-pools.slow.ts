@@ -195,7 +195,9 @@ describe("a lease", () => {
     expect((await server.request("DELETE", `/browsers/${warm}`)).status).toBe(404);
     expect((await server.request("GET", `/browsers/${warm}/fs/list_files?path=/`)).status).toBe(404);
 
+    const beganMs = Date.now();
     const browser = await lease(id, { name: "mine", tags: { team: "a" }, telemetry: { enabled: true } });
+    expect(Date.parse(browser.expires_at ?? "")).toBeGreaterThanOrEqual(beganMs + 77_000);
     expect(browser).toMatchObject({
       session_id: warm,
       name: "mine",
