@@ -47,6 +47,7 @@ export const flagHelp: Readonly<Record<string, string>> = {
   "conditions.reduced_motion": "reduce or no-preference; default: no-preference",
   recording: "What to record from the start, as an object",
   "recording.network": "Keep the answers of the network, up to 256 MiB, to replay them",
+  "recording.video": "Record a video from the start; default: of the project or the service",
   "recording.seed": "Seed of Math.random in pages and workers, also in replays of the recording",
   "replay.clock": "Time of pages: real, or recorded: it starts when the recording started; default: real",
   "replay.on_missing": "Requests without a recorded answer: fail or pass; default: fail, without any network",

@@ -2,7 +2,7 @@ import { type CreateBrowser, Shoal, type TelemetryEnvelope } from "@shoal/client
 import { eventually } from "@shoal/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { usePerson, violationsOf } from "../console/open-console.ts";
-import { codeOf } from "../testing/refusal.ts";
+import { codeOf, refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 
@@ -182,9 +182,51 @@ describe("evidence of a session without telemetry settings", () => {
     await eventually("the recording runs", async () =>
       (await filmed.browsers.replays.list(id)).some(({ started_at }) => started_at != null),
     );
+    // In a new part after a change of the size.
+    await filmed.browsers.update(id, { viewport: { width: 800, height: 600, force: true } });
+    const [first, second] = await filmed.browsers.replays.list(id);
+    expect([first?.by_default, second?.by_default]).toEqual([true, true]);
+    const { replay_id: own } = await filmed.browsers.replays.start(id);
+    const refused = await refusalOf(filmed.browsers.replays.stop(id, second?.replay_id ?? ""));
+    expect([refused.status, refused.message]).toEqual([409, expect.stringContaining("default_recording")]);
+    await filmed.browsers.replays.stop(id, own);
+    const states = async () =>
+      (await filmed.browsers.replays.list(id)).map(({ finished_at }) => (finished_at == null ? "runs" : "ended"));
+    await expect.poll(states).toEqual(["ended", "runs", "ended"]);
     await filmed.browsers.delete(id);
-    await eventually("the recording is complete", async () =>
-      (await filmed.browsers.replays.list(id)).some(({ finished_at }) => finished_at != null),
+    await eventually("the recording is complete", async () => (await states())[1] === "ended");
+  });
+
+  it("is a recording of the session that says so, and of its forks and snapshots", async () => {
+    const { shoal } = test;
+    const { id: projectId } = await shoal.projects.create({ name: "films", default_recording: true });
+    const { apiKey, baseUrl } = test.service;
+    const { browserPools, browsers } = new Shoal({ apiKey, baseUrl, project: projectId });
+    const without = await browsers.create({ recording: { video: false }, timeout_seconds: 300 });
+    expect(without.recording).toEqual({ video: false });
+    const [fork] = (await browsers.fork(without.session_id, {})).browsers;
+    const { id: snapshot } = await browsers.snapshot(without.session_id, {});
+    const started = await browsers.create({ snapshot: { id: snapshot } });
+    const pool = await browserPools.create({ size: 1, recording: { video: false } });
+    expect(pool.browser_pool_config.recording).toEqual({ video: false });
+    const leased = await browserPools.acquire(pool.id, { acquire_timeout_seconds: 300 });
+    const unrecorded = [without, fork, started, leased].map((browser) => browser?.session_id ?? "");
+    const again = await browserPools.update(pool.id, { recording: {} });
+    expect(again.browser_pool_config).not.toHaveProperty("recording");
+
+    await shoal.projects.update(projectId, { default_recording: false });
+    const asked = await browsers.create({ recording: { video: true }, timeout_seconds: 300 });
+    const [replay] = await browsers.replays.list(asked.session_id);
+    expect(replay).toMatchObject({ finished_at: null });
+    expect(replay).not.toHaveProperty("by_default");
+    const [recorded] = (await browsers.fork(asked.session_id, {})).browsers;
+    await eventually(
+      "the fork is recorded",
+      async () => (await browsers.replays.list(recorded?.session_id ?? "")).length === 1,
     );
+    await browsers.replays.stop(asked.session_id, replay?.replay_id ?? "");
+    for (const id of unrecorded) expect([id, await browsers.replays.list(id)]).toEqual([id, []]);
+    for (const id of [...unrecorded, asked.session_id, recorded?.session_id ?? ""]) await browsers.delete(id);
+    await browserPools.delete(pool.id, { force: true });
   });
 });

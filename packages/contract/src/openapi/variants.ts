@@ -104,6 +104,11 @@ export const furtherKeywords: Readonly<Record<string, readonly JsonSchema[]>> = 
       },
     },
     {
+      // A session that replays a network recording records none.
+      if: { required: ["replay"] },
+      then: { properties: { recording: { properties: { network: { const: false } }, not: required("seed") } } },
+    },
+    {
       // A session from a snapshot has the settings of the stored one.
       if: { required: ["snapshot"] },
       then: {

@@ -138,6 +138,7 @@ export {
   browserNameTaken,
   browserNotFound,
   browserSavesNothing,
+  defaultRecordingStays,
   exactForkNotNow,
   exactForkUnavailable,
   gpuUnavailable,

@@ -159,6 +159,16 @@ export function handoffActive(sessionId: string): Refusal {
   };
 }
 
+/** 409 for a stop of a recording that `default_recording` started. */
+export function defaultRecordingStays(replayId: string): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    problem: `Recording ${replayId} runs because of default_recording, and ends with its session.`,
+    hint: "Create sessions without it with recording: { video: false }. A recording that browsers.replays.start started can be stopped.",
+  };
+}
+
 /** 404 for a session without a handoff. */
 export function handoffNotFound(sessionId: string): Refusal {
   return notFound(`Browser ${sessionId} has no handoff.`, "Request one with browsers.handoff.request.");

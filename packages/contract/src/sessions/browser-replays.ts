@@ -81,7 +81,7 @@ export const markReplay = defineEndpoint({
   errors: [400, 401, 403, 404, 409, 500],
 });
 
-/** Writes the file. An ended recording stays unchanged. */
+/** Writes the file. An ended recording stays unchanged. A recording that `default_recording` started (`by_default`) goes on until the end of the session: 409. */
 export const stopReplay = defineEndpoint({
   operationId: "browsers.replays.stop",
   area,
@@ -95,5 +95,5 @@ export const stopReplay = defineEndpoint({
   summary: "Stop a recording.",
   params: idAndReplay,
   responses: { 200: empty },
-  errors: [400, 401, 403, 404, 500],
+  errors: [400, 401, 403, 404, 409, 500],
 });

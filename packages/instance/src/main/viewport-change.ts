@@ -36,7 +36,7 @@ export function createViewportChange({
       await display()?.change(viewport);
       await browser.resize(viewport);
     };
-    if (recordings !== undefined) return { replays: await recordings.across(resize) };
+    if (recordings !== undefined) return recordings.across(resize);
     await resize();
     return { replays: [] };
   };

@@ -182,6 +182,8 @@ export const ChangeViewport = lazyObject(() => ({
 export interface ViewportChanged extends z.output<typeof ViewportChanged> {}
 export const ViewportChanged = lazyObject(() => ({
   replays: z.array(Replay),
+  /** Ids of the ended recordings that they continue, in the same order. */
+  continued: z.optional(z.array(z.string())),
 }));
 
 export interface SelectTelemetry extends z.output<typeof SelectTelemetry> {}

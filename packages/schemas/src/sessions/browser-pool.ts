@@ -7,6 +7,7 @@ import { checked, lazyObject, openEnum } from "../base/schema.ts";
 import { BrowserConditions, BrowserConditionsConfig } from "./browser-conditions.ts";
 import { BrowserLocationConfig } from "./browser-location.ts";
 import { WebBotAuth } from "./web-bot-auth.ts";
+import { BrowserVideoConfig } from "../telemetry/network-recording.ts";
 import { exactlyOne } from "../base/rules.ts";
 
 /** The profile that a pool's browsers start from, by id or by name. */
@@ -84,6 +85,8 @@ export const BrowserPoolConfig = lazyObject(() => ({
   chrome_policy: z.optional(z.record(z.string(), z.unknown())),
   /** The page that they open at once. */
   start_url: z.optional(z.string()),
+  /** What it says about a video of leased browsers; absent when `default_recording` decides. Specific to Shoal. */
+  recording: z.optional(BrowserVideoConfig),
   /** What their telemetry captures. */
   telemetry: z.optional(z.nullable(BrowserTelemetry)),
 }));
@@ -140,6 +143,8 @@ const poolFields = () => ({
   start_url: z.optional(checked(z.string(), z.maxLength(2048))),
   /** What telemetry is to capture; the default of the project or the service when absent. */
   telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
+  /** Record a video of leased browsers, from the lease on. When absent: `default_recording` of the project or the service. A lease goes on without a recording that cannot start. Specific to Shoal. */
+  recording: z.optional(BrowserVideoConfig),
   /** Freeze a leased browser after this many seconds without use, 0 to 259200, until its next use; 0 = never. The default of the service when absent. */
   sleep_after_seconds: z.optional(sleepSeconds()),
 });
@@ -215,6 +220,8 @@ export const UpdateBrowserPool = lazyObject(() => ({
   start_url: z.optional(checked(z.string(), z.maxLength(2048))),
   /** Telemetry to capture: categories are merged into the current ones, `enabled: false` removes all, `null` and `{}` change nothing. */
   telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
+  /** Whether browsers that start from now on are recorded as a video when they are leased; `{}` goes back to `default_recording`. Specific to Shoal. */
+  recording: z.optional(BrowserVideoConfig),
   /** Freeze browsers that start from now on after this many seconds without use, 0 to 259200; 0 = never. They sleep only while leased. */
   sleep_after_seconds: z.optional(sleepSeconds()),
   /** Replace all warm browsers at once, so that the next lease has the new configuration; leased ones keep the old. */

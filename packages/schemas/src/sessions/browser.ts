@@ -12,14 +12,19 @@ import {
 import { Id, SlugName, Tags, Timestamp } from "../base/common.ts";
 import { BrowserConditions, BrowserConditionsConfig } from "./browser-conditions.ts";
 import { BrowserLocation, BrowserLocationConfig } from "./browser-location.ts";
-import { BrowserRecordingConfig, BrowserReplay, BrowserReplayConfig } from "../telemetry/network-recording.ts";
+import {
+  BrowserRecordingConfig,
+  BrowserReplay,
+  BrowserReplayConfig,
+  BrowserVideoConfig,
+} from "../telemetry/network-recording.ts";
 import { WebBotAuth } from "./web-bot-auth.ts";
 import { BrowserVault, VaultRef } from "../base/stored-secret.ts";
 import { Profile } from "./profile.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
 import { BrowserTelemetry, BrowserTelemetryRequest } from "../telemetry/captured-telemetry.ts";
 import { disconnectTimeout } from "./timeouts.ts";
-import { atMostOne, checkedLater, exactlyOne } from "../base/rules.ts";
+import { atMostOne, checkedLater, exactlyOne, rule } from "../base/rules.ts";
 import { maxViewportPixels } from "../base/viewport-limits.ts";
 
 /** Size of the visible page; of the whole screen where the browser has a window. */
@@ -188,6 +193,8 @@ const conditionFields = () => ({
   location: z.optional(BrowserLocation),
   /** Permissions, position and preferences of pages; absent without a choice. */
   conditions: z.optional(BrowserConditions),
+  /** What the session says about a video from its start; absent when `default_recording` decides. Specific to Shoal. */
+  recording: z.optional(BrowserVideoConfig),
   /** Id of the recording of its network. Specific to Shoal. */
   network_recording_id: z.optional(z.string()),
   /** The recording that answers its requests. Specific to Shoal. */
@@ -354,6 +361,10 @@ export const CreateBrowser = z.lazy(() =>
       telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
     }),
     atMostOne("proxy", "proxy_id"),
-    atMostOne("recording", "replay"),
+    rule(
+      ({ recording, replay }) => replay === undefined || (recording?.network !== true && recording?.seed === undefined),
+      { path: ["recording"], error: "network and seed are not available with replay" },
+      {},
+    ),
   ),
 );

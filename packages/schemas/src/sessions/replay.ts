@@ -45,6 +45,8 @@ export const Replay = lazyObject(() => ({
   started_at: z.optional(z.nullable(Timestamp)),
   /** End of the recording; `null` while it runs. */
   finished_at: z.optional(z.nullable(Timestamp)),
+  /** Whether the service started it because of `default_recording`. `browsers.replays.stop` refuses it, because others may need it as evidence. Specific to Shoal. */
+  by_default: z.optional(z.boolean()),
   /** Why the video is missing or incomplete; absent while it is being recorded and when it is complete. */
   failure_reason: z.optional(z.string()),
   /** Page that plays it. Anyone with this URL can watch it. */

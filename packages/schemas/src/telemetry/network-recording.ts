@@ -5,10 +5,19 @@ import { checked, lazyObject, openEnum } from "../base/schema.ts";
 /** What to record of a session from its start. */
 export interface BrowserRecordingConfig extends z.input<typeof BrowserRecordingConfig> {}
 export const BrowserRecordingConfig = lazyObject(() => ({
+  /** Record a video from the start of the session. `true`: the session does not start if it cannot be recorded. `false`: not even if that is the default. When absent: `default_recording` of the project or the service. */
+  video: z.optional(z.boolean()),
   /** Keep the answers that its browser gets, up to 256 MiB, as a network recording that `replay` can play. */
   network: z.optional(z.boolean()),
   /** Seed of `Math.random` in each document and worker, from 1 to 2147483647. Replays of the recording use it too, so their pages request the same addresses. Random as usual when absent. Cryptographic values are never seeded. */
   seed: z.optional(checked(z.int(), z.minimum(1), z.maximum(2_147_483_647))),
+}));
+
+/** Whether a session is recorded as a video from its start. */
+export interface BrowserVideoConfig extends z.output<typeof BrowserVideoConfig> {}
+export const BrowserVideoConfig = lazyObject(() => ({
+  /** `true` or `false` as stated; absent when `default_recording` of the project or the service decides. */
+  video: z.optional(z.boolean()),
 }));
 
 /** A network recording that answers the requests of a session. */

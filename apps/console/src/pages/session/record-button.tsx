@@ -12,7 +12,8 @@ export function RecordButton({ browser }: { readonly browser: Browser }) {
   const queries = useQueryClient();
   const { data: replays } = useQuery(replaysQuery(shoal, id));
   const running = replays?.find(
-    ({ finished_at, failure_reason }) => finished_at == null && failure_reason === undefined,
+    ({ by_default, finished_at, failure_reason }) =>
+      by_default !== true && finished_at == null && failure_reason === undefined,
   );
   const change = useMutation({
     mutationFn: async () => {

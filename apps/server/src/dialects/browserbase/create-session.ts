@@ -18,8 +18,6 @@ export interface SessionPlan {
   readonly create: CreateBrowser;
   readonly proxy: CreateProxy | undefined;
   readonly metadata: CreateSession["userMetadata"];
-  /** Absent = the default of the project. */
-  readonly records: boolean | undefined;
   /** Fields that have no effect, with their paths. */
   readonly ignored: readonly string[];
 }
@@ -85,13 +83,13 @@ export function toCreate(body: CreateSession): SessionPlan {
         }),
       ...(context && { profile: { id: context.id, save_changes: context.persist } }),
       ...(extensions.length > 0 && { extensions: extensions.map((id) => ({ id })) }),
+      ...(settings.recordSession !== undefined && { recording: { video: settings.recordSession } }),
       ...(settings.logSession !== undefined && {
         telemetry: settings.logSession ? { browser: logged } : { enabled: false },
       }),
     },
     proxy: toProxy(body.proxies),
     metadata: body.userMetadata,
-    records: settings.recordSession,
     ignored: [
       ...(region === undefined ? [] : ["body.region"]),
       ...withoutEffect

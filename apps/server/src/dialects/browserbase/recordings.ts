@@ -1,20 +1,8 @@
 import { contract as native } from "@shoal/contract";
 import type { Replay } from "@shoal/schemas";
-import { startRecording } from "../../sessions/replays/start-recording.ts";
 import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
-import type { NativeCalls } from "../kit/native-calls.ts";
 import { browserOf } from "../kit/browsers.ts";
 import type { RecordingDownloads, Replays } from "./shapes.ts";
-
-export async function startRecordingOf(
-  { replays }: DialectParts,
-  calls: NativeCalls,
-  sessionId: string,
-): Promise<void> {
-  const instance = await calls.instanceFor(native.startReplay, sessionId);
-  const session = { id: sessionId, projectId: calls.access.projectId };
-  await startRecording(replays, { session, instance }, { body: { record_audio: false }, requestId: sessionId });
-}
 
 interface Recordings {
   readonly sessionId: string;

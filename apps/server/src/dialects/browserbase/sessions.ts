@@ -1,10 +1,9 @@
 import { reportIgnored } from "../kit/ignored.ts";
-import { browserOf, dropBrowser, endBrowser } from "../kit/browsers.ts";
+import { browserOf, endBrowser } from "../kit/browsers.ts";
 import { createBrowserFor } from "../kit/create-browser.ts";
 import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
 import { liveViewLink, pagesOf } from "../kit/live-pages.ts";
 import { toCreate } from "./create-session.ts";
-import { startRecordingOf } from "./recordings.ts";
 import { endedReasonsOf, metadataIn, toConnectable, toSession } from "./session-view.ts";
 import type { CreateSession, DebugAddresses, Session, SessionStatus } from "./shapes.ts";
 
@@ -23,14 +22,6 @@ export async function createSession(
   const { create, metadata, proxy } = plan;
   const origin = { dialect: "browserbase", ...(metadata && { metadata }) };
   const browser = await createBrowserFor(parts, { create, origin, proxy }, { calls, signal });
-  if (plan.records === true) {
-    try {
-      await startRecordingOf(parts, calls, browser.session_id);
-    } catch (error) {
-      await dropBrowser(parts, calls, browser.session_id);
-      throw error;
-    }
-  }
   return toConnectable(browser, calls.access);
 }
 

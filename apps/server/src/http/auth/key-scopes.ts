@@ -291,6 +291,7 @@ interface SessionSettings {
   proxy_id?: string | null;
   vaults?: readonly NamedObject[];
   network?: { readonly proxy_routes?: readonly NamedRoute[] };
+  readonly recording?: { readonly video?: boolean | undefined };
   readonly telemetry?: { readonly export?: unknown } | null;
 }
 
@@ -299,10 +300,13 @@ interface SessionSettings {
  * @throws {ServiceError} 403 `insufficient_scope` for an object or a setting that the policy does not allow.
  */
 async function requireSettings(judged: Judged, settings: SessionSettings): Promise<void> {
-  const { network, profile, proxy, proxy_id, telemetry, vaults, ...others } = settings;
+  const { network, profile, proxy, proxy_id, recording = {}, telemetry, vaults, ...others } = settings;
   for (const [name, value] of Object.entries(others))
     if (value !== undefined && value !== null && value !== "" && !plainSettings.has(name))
       throw refused(judged, `body.${name}`);
+  // Of the network: a recording is another object of the project.
+  const { video: _video, ...recorded } = recording;
+  if (Object.keys(recorded).length > 0) throw refused(judged, "body.recording");
   if (telemetry?.export !== undefined) throw refused(judged, "body.telemetry.export");
   if (profile !== undefined) {
     const { name, ...kept } = profile;

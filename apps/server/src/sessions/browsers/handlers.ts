@@ -81,8 +81,7 @@ export async function toBrowser(
   const location = options.location && shownLocation(options.location, options.exit_timezone);
   if (location) browser.location = location;
   if (options.conditions) browser.conditions = options.conditions;
-  if (options.network_recording !== undefined) browser.network_recording_id = options.network_recording;
-  if (options.replay) browser.network_replay = options.replay;
+  addRecordings(browser, options);
   if (options.chrome_policy) browser.chrome_policy = options.chrome_policy;
   if (row.start_url !== null) browser.start_url = row.start_url;
   if (pageUrl !== undefined) browser.page_url = pageUrl;
@@ -105,6 +104,12 @@ export async function toBrowser(
   if (row.ended_reason !== null) browser.ended_reason = row.ended_reason;
   if (Object.keys(lifecycle).length > 0) browser.lifecycle = lifecycle;
   return browser;
+}
+
+function addRecordings(browser: Browser, { network_recording, recording_video: video, replay }: SessionOptions): void {
+  if (video !== undefined) browser.recording = { video };
+  if (network_recording !== undefined) browser.network_recording_id = network_recording;
+  if (replay) browser.network_replay = replay;
 }
 
 function networkOf({

@@ -66,6 +66,7 @@ export type PooledRequest = Pick<
   | "memory"
   | "network"
   | "proxy_id"
+  | "recording"
   | "sleep_after_seconds"
   | "start_url"
   | "stealth"
@@ -89,8 +90,6 @@ export interface SessionWishes {
   readonly apiKeyId?: string;
   /** Of the new session, if an address already names it. */
   readonly id?: string;
-  /** `false`: not recorded from its start, also if that is the default. */
-  readonly records?: boolean;
   /** The client of another service that creates it. */
   readonly origin?: BrowserOrigin;
   /** The caller may use stored values, for `network.headers` and `network.http_auth`. */

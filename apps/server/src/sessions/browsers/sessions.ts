@@ -127,7 +127,8 @@ export class Sessions {
     };
     const session = newSession(row, captured, wishes);
     await this.#starter.run(session, { ...routed, proxy: chosen, player: recorded.player }, signal);
-    if (wishes.apiKeyId !== undefined && wishes.records !== false) void this.#defaults.record(session);
+    if (wishes.apiKeyId !== undefined)
+      await this.#defaults.recordNew(session, () => this.#runner.end(session, "deleted"));
     return this.#runner.view(session.row);
   }
 

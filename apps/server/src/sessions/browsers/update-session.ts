@@ -270,8 +270,8 @@ export class SessionUpdates {
     const { log, replays } = this.#parts;
     const begun = await changeViewport(instance, viewport, force);
     if (begun.length > 0) replays.noteStop(id);
-    for (const replay of begun)
-      await replays.keep({ id, projectId }, instance, replay).catch((error: unknown) => {
+    for (const { continues, replay } of begun)
+      await replays.keep({ id, projectId }, instance, replay, continues).catch((error: unknown) => {
         log.warn(
           { session_id: id, replay_id: replay.replay_id, err: error },
           "a recording could not continue after a change of the viewport",

@@ -86,6 +86,7 @@ const settings: Readonly<Record<string, Setting>> = {
   profile_save_changes: into("profile", "save_changes", flagIn),
   proxy: into("proxy", "name"),
   proxy_id: text,
+  recording: into("recording", "video", flagIn),
   region: text,
   session_id: session,
   sessionId: session,

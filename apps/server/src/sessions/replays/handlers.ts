@@ -1,4 +1,5 @@
 import { browserReplays } from "@shoal/contract";
+import { defaultRecordingStays } from "@shoal/contract/refusals";
 import type { Instance } from "@shoal/placement";
 import { type Handlers, ServiceError, withStatus } from "@shoal/router";
 import type { Replay, ReplayMark } from "@shoal/schemas";
@@ -55,8 +56,9 @@ export function replayHandlers(store: ReplayStore): Handlers<typeof browserRepla
       return marked;
     },
     async stopReplay({ params, context, requestId, signal }) {
-      const found = await store.find(context.sessionId, params.replay_id);
-      if (!found.going) return;
+      const { going, isByDefault } = await store.find(context.sessionId, params.replay_id);
+      if (!going) return;
+      if (isByDefault) throw ServiceError.of(defaultRecordingStays(params.replay_id));
       await askForRecording(await context.instance(), { path: `/replays/${params.replay_id}/stop`, requestId, signal });
       store.noteStop(context.sessionId, params.replay_id);
     },

@@ -86,6 +86,14 @@ describe("recordings of compromised instances", () => {
     });
     for (const key of ["first", "second"])
       expect(await start(another, { "idempotency-key": key })).toMatchObject({ status: 409 });
+    // A session that needs a recording does not go on without one.
+    const sessions = async () => (await server.request("GET", "/browsers")).body as unknown[];
+    const running = (await sessions()).length;
+    expect(await server.request("POST", "/browsers", { body: { recording: { video: true } } })).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining("replay_max_running") as string },
+    });
+    await expect.poll(async () => (await sessions()).length).toBe(running);
     expect(begun).toBe(6);
     const stranger = await server.addProject("stranger");
     const { body } = await server.request("POST", "/browsers", { body: {}, key: stranger.key });

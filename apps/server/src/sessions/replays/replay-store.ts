@@ -80,17 +80,22 @@ export class ReplayStore {
   }
 
   /**
-   * @param replay - description by the instance. @throws {ServiceError} 409, 507: limits apply even if the instance
-   * ignores them.
+   * @param replay - description by the instance. @param continues - id of the recording whose next part it is.
+   * @throws {ServiceError} 409, 507: limits apply even if the instance ignores them.
    */
-  async keep(session: RecordedSession, instance: Instance, replay: Replay): Promise<void> {
+  async keep(session: RecordedSession, instance: Instance, replay: Replay, continues?: string): Promise<void> {
     const { replay_id: id } = replay;
     const key = keyOf(session.id, id);
     // A repeated request.
     if (this.#going.has(key) || (await this.#load(session.id, id)) !== undefined) return;
+    const before = continues === undefined ? undefined : await this.#load(session.id, continues);
     await this.admit(session);
     const cut = new AbortController();
-    const kept: Replay = { ...replay, started_at: startedAt(replay.started_at) };
+    const kept: Replay = {
+      ...replay,
+      started_at: startedAt(replay.started_at),
+      ...(before?.by_default === true && { by_default: true }),
+    };
     // Count before the first await: other recordings may be admitted meanwhile.
     const done = this.#follow({ session, instance, replay: kept, cut });
     this.#recorded.add(session.id);
@@ -135,9 +140,9 @@ export class ReplayStore {
   }
 
   /** Returns `going` while the file grows. @throws {ServiceError} 404. */
-  async find(sessionId: string, replayId: string): Promise<{ readonly going: boolean }> {
-    await this.show(sessionId, replayId);
-    return { going: this.#going.has(keyOf(sessionId, replayId)) };
+  async find(sessionId: string, replayId: string): Promise<{ readonly going: boolean; readonly isByDefault: boolean }> {
+    const { by_default: isByDefault = false } = await this.show(sessionId, replayId);
+    return { going: this.#going.has(keyOf(sessionId, replayId)), isByDefault };
   }
 
   /** Limits the time for copying the remaining film. @param replayId - default: all recordings of the session. */

@@ -18,7 +18,11 @@ const stopTimeoutMs = 5_000;
  */
 export async function startRecording(
   store: Pick<ReplayStore, "admit" | "keep">,
-  { instance, session }: { readonly instance: Instance; readonly session: RecordedSession },
+  {
+    byDefault = false,
+    instance,
+    session,
+  }: { readonly instance: Instance; readonly session: RecordedSession; readonly byDefault?: boolean },
   { body, ...asked }: Omit<Asked, "path" | "signal"> & { readonly body: z.output<typeof StartReplay> },
 ): Promise<string> {
   // The caller admits requests with a key: a repeated one gets the first answer, regardless of the current limits.
@@ -34,7 +38,10 @@ export async function startRecording(
     );
   const { replay_id, started_at } = replay.data;
   try {
-    await store.keep(session, instance, { replay_id, started_at, finished_at: null });
+    await store.keep(session, instance, {
+      ...{ replay_id, started_at, finished_at: null },
+      ...(byDefault && { by_default: true }),
+    });
   } catch (error) {
     // It is not in the list, so that its client cannot stop it.
     const { requestId } = asked;

@@ -56,7 +56,7 @@ export function replayArea(options: ReplaysOptions): ReplayArea {
       const loaded = await created;
       if (loaded !== undefined) return loaded.across(change);
       await change();
-      return [];
+      return { replays: [] };
     },
     async close() {
       await (await created)?.close();

@@ -14,7 +14,7 @@ import { findProgram } from "../../system/find-program.ts";
 import type { SessionDisplay } from "../../browser/display/session-display.ts";
 import { log } from "../../system/log.ts";
 import { attachToPage, findVisiblePage } from "../../browser/pages/visible-page.ts";
-import type { InstanceConfig } from "../../protocol/protocol.ts";
+import type { InstanceConfig, ViewportChanged } from "../../protocol/protocol.ts";
 import { type Encoder, startEncoder } from "./encoder.ts";
 import { beginRecording, type Recording } from "./recording.ts";
 import { followScreen, type Frame, maxPictureSide } from "./screen.ts";
@@ -233,14 +233,17 @@ export class Replays {
   }
 
   /** Ends running recordings, applies a change of size, and starts new recordings. Returns the new ones. */
-  async across(change: () => Promise<void>): Promise<Replay[]> {
+  async across(change: () => Promise<void>): Promise<ViewportChanged> {
     const ended = this.#goingOn();
     for (const recording of ended) recording.stop();
     // The new recordings use the freed slots and start with a picture of the new size.
     await Promise.all(ended.map(({ file }) => file.written));
     await change();
-    const begun = await Promise.all(ended.map(this.#goOn));
-    return begun.filter((replay) => replay !== undefined);
+    const begun = await Promise.all(
+      ended.map(async (recording) => ({ id: recording.id, replay: await this.#goOn(recording) })),
+    );
+    const going = begun.flatMap(({ id, replay }) => (replay === undefined ? [] : [{ id, replay }]));
+    return { replays: going.map(({ replay }) => replay), continued: going.map(({ id }) => id) };
   }
 
   list(): Replay[] {

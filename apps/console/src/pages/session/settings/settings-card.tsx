@@ -76,6 +76,7 @@ function rowsOf(browser: Browser): readonly (readonly [string, ReactNode])[] {
     ["Memory limit", memory?.replace(/(\d)(?=[A-Z])/, "$1 ")],
     ["Region", region],
     ["Isolation", placement === "process" ? "None (process)" : placement],
+    ["Video from the start", browser.recording && (browser.recording.video === true ? "On" : "Off")],
     ["Telemetry", browser.deleted_at === undefined ? telemetryText(browser) : undefined],
     [
       "Chrome policies",

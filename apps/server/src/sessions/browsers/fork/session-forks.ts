@@ -243,8 +243,7 @@ export class SessionForks {
       },
       signal,
     );
-    // A client of another service can forbid recordings of the parent, and the row does not say so.
-    if (parent.options.origin === undefined) void defaults.record(fork);
+    void defaults.record(fork);
     return fork;
   }
 }

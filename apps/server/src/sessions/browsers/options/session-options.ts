@@ -60,6 +60,8 @@ export interface SessionOptions extends NetworkOptions {
   readonly snapshot?: string;
   /** Its processes can be copied. */
   readonly forkable?: true;
+  /** Whether it is recorded as a video from its start. Absent = as its project, or else the service says. */
+  readonly recording_video?: boolean;
 }
 
 export type RequestedOptions = Pick<
@@ -71,6 +73,7 @@ export type RequestedOptions = Pick<
   | "location"
   | "memory"
   | "network"
+  | "recording"
   | "stealth"
   | "viewport"
   | "web_bot_auth"
@@ -101,6 +104,7 @@ export function optionsOf({
   location = {},
   memory,
   network,
+  recording,
   sleep_after_seconds: sleep = 0,
   web_bot_auth: bot,
 }: RequestedOptions & {
@@ -115,6 +119,7 @@ export function optionsOf({
     ...(isolation === "context" && { isolation }),
     ...(forkable && { forkable }),
     ...(kiosk_mode === true && { kiosk_mode: true }),
+    ...(recording?.video !== undefined && { recording_video: recording.video }),
     ...(memory !== undefined && { memory }),
     ...(Object.keys(location).length > 0 && { location }),
     ...(Object.keys(conditions).length > 0 && { conditions }),

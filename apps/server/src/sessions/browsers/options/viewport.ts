@@ -33,23 +33,27 @@ export function effectiveViewport(
 }
 
 /**
- * @returns the recordings that replaced the running ones.
+ * @returns the recordings that replaced the running ones, and what each replaced.
  * @throws {ServiceError} 409 while a recording or live view runs, unless `force` is set.
  */
 export async function changeViewport(
   instance: Instance,
   viewport: BrowserViewport,
   force: BrowserViewportUpdate["force"],
-): Promise<readonly Replay[]> {
+): Promise<readonly { readonly replay: Replay; readonly continues: string | undefined }[]> {
   try {
-    const { replays } = await callInstance(instance, instanceControl.changeViewport, {
+    const { continued = [], replays } = await callInstance(instance, instanceControl.changeViewport, {
       body: { viewport, force: force ?? false },
       signal: AbortSignal.timeout(timeoutMs),
     });
     // Their ids name files, and the instance is not trusted.
     return replays
-      .filter(({ replay_id }) => isReplayId(replay_id))
-      .map(({ replay_id, started_at }) => ({ replay_id, started_at, finished_at: null }));
+      .map(({ replay_id, started_at }, index) => {
+        const continues = continued[index] ?? "";
+        const replay = { replay_id, started_at, finished_at: null };
+        return { replay, continues: isReplayId(continues) ? continues : undefined };
+      })
+      .filter(({ replay }) => isReplayId(replay.replay_id));
   } catch (error) {
     if (!(error instanceof InstanceRefusal)) throw noAnswer(error);
     const { code, field, hint, limit, problem, status } = error;

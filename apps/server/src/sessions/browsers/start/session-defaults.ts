@@ -13,7 +13,7 @@ export interface SessionDefaultsParts {
   readonly log: Log;
 }
 
-/** What sessions capture and record that do not say it: as their project, or else the service says. */
+/** What sessions capture and record. If they do not say it: as their project, or else the service says. */
 export class SessionDefaults {
   readonly #parts: SessionDefaultsParts;
 
@@ -37,21 +37,43 @@ export class SessionDefaults {
     return categoriesAtStart(telemetry, standard);
   }
 
-  /** Records a session from now on, if its project does. Never rejects: the session goes on without. */
-  async record(session: RunningSession): Promise<void> {
-    const { log, projects, replays, rules } = this.#parts;
-    const { id, project_id: projectId } = session.row;
+  /** Waits only for a recording that the session itself requests. @param end - ends the session. @throws {ServiceError} 409, 507 if that recording cannot start. */
+  async recordNew(session: RunningSession, end: () => unknown): Promise<void> {
+    if (session.row.options.recording_video !== true) {
+      void this.record(session);
+      return;
+    }
     try {
-      const project = await projects.find(projectId);
-      if (!(project?.default_recording ?? rules.defaultRecording) || session.instance === undefined) return;
-      await startRecording(
-        replays,
-        { session: { id, projectId }, instance: session.instance },
-        { body: { record_audio: false }, requestId: `start-${id}` },
-      );
+      await this.#start(session);
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  /** Records a session from now on, if it or else its project says so. Never rejects: the session goes on without. */
+  async record(session: RunningSession): Promise<void> {
+    const { log, projects, rules } = this.#parts;
+    const { id, options, project_id: projectId } = session.row;
+    try {
+      const stated = options.recording_video;
+      if (stated ?? (await projects.find(projectId))?.default_recording ?? rules.defaultRecording)
+        await this.#start(session, { byDefault: stated === undefined });
     } catch (error) {
       if (session.ending === undefined)
         log.warn({ session_id: id, err: error }, "a session could not be recorded from its start");
     }
+  }
+
+  async #start(
+    { instance, row: { id, project_id: projectId } }: RunningSession,
+    { byDefault = false }: { readonly byDefault?: boolean } = {},
+  ): Promise<void> {
+    if (instance === undefined) return;
+    await startRecording(
+      this.#parts.replays,
+      { session: { id, projectId }, instance, byDefault },
+      { body: { record_audio: false }, requestId: `start-${id}` },
+    );
   }
 }
