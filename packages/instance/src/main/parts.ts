@@ -11,6 +11,8 @@ import type { ControlTargets } from "./control-handlers.ts";
 import type { ProfileState } from "../browser/profile-state/profile-state.ts";
 import type { InstanceConfig } from "../protocol/protocol.ts";
 import type { Telemetry } from "../operations/telemetry/telemetry.ts";
+import type { Closing } from "../browser/pages/closing.ts";
+import type { ClosingPagesOptions } from "../clients/cdp/closing-pages.ts";
 import type { CdpGateway } from "../clients/cdp/gateway.ts";
 import type { PlaywrightGateway } from "../clients/playwright/playwright-gateway.ts";
 import type { DriverGateway } from "../clients/chromedriver/driver-gateway.ts";
@@ -78,6 +80,8 @@ export function createParts(options: PartsOptions): Parts {
       secrets,
     });
   });
+  const closing = { browser, before: (pages: Closing) => telemetry.present?.pagesClose(pages) };
+  options.gateway.followClosing(closing);
   const operations: LazyPart<Operations> = lazyPart(async () => {
     const { Operations } = await import("./operations.ts");
     return new Operations({
@@ -114,10 +118,13 @@ export function createParts(options: PartsOptions): Parts {
     const { ProfileState } = await import("../browser/profile-state/profile-state.ts");
     return new ProfileState({ config, browser, secrets });
   });
-  return { telemetry, operations, secrets, liveView, profileState, ...createClientParts(options) };
+  return { telemetry, operations, secrets, liveView, profileState, ...createClientParts(options, closing) };
 }
 
-function createClientParts(options: PartsOptions): Pick<Parts, "bidi" | "driver" | "playwright"> {
+function createClientParts(
+  options: PartsOptions,
+  closing: ClosingPagesOptions,
+): Pick<Parts, "bidi" | "driver" | "playwright"> {
   const { activity, browser, config, connections, forwarder, gateway, pause } = options;
   const bidi = lazyPart(async () => {
     const { BidiGateway } = await import("../clients/webdriver/bidi-gateway.ts");
@@ -127,6 +134,7 @@ function createClientParts(options: PartsOptions): Pick<Parts, "bidi" | "driver"
       downloads: browser.downloads,
       openContextProxy: (proxy) => forwarder.portOf(proxy),
       onClient: () => counted(connections, "clients", activity.begin()),
+      closing,
       pause,
       hasDriver: () => driver.present?.isRunning === true,
     });

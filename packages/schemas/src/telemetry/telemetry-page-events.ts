@@ -177,7 +177,7 @@ export const DownloadFinishedEvent = telemetryEvent("download_finished", "page",
   frame_id: z.optional(z.string()),
 }));
 
-/** The session ends, and a picture of its front page was taken: `browsers.telemetry.lastPicture` has it. */
+/** The session ends, and a picture of its front page or of the last page that a client closed was taken: `browsers.telemetry.lastPicture` has it. */
 export interface PagePictureEvent extends z.output<typeof PagePictureEvent> {}
 export const PagePictureEvent = telemetryEvent("page_picture", "page", () => ({
   /** Address of the page. */
@@ -186,6 +186,8 @@ export const PagePictureEvent = telemetryEvent("page_picture", "page", () => ({
   title: z.optional(z.string()),
   /** CDP target. */
   target_id: z.optional(z.string()),
+  /** Whether a client had closed the page before: the picture shows that moment. Absent for a page that was open. */
+  closed: z.optional(z.boolean()),
   /** Size of the JPEG file. */
   size_bytes: z.optional(z.int()),
 }));

@@ -8,6 +8,7 @@ import type { CdpDeparture } from "../../browser/cdp/departure.ts";
 import type { SessionDownloads } from "../../browser/downloads/session-downloads.ts";
 import { acceptUpgrade, checkUpgrade } from "../../http/upgrade.ts";
 import { connectBrowser } from "./browser-connection.ts";
+import { ClosingPages, type ClosingPagesOptions } from "./closing-pages.ts";
 import type { OpenContextProxy } from "../../egress/context-proxy.ts";
 import type { AutomationPause } from "../../pause/automation-pause.ts";
 import { EarlyTraffic } from "./early-traffic.ts";
@@ -54,6 +55,7 @@ export class CdpGateway {
   readonly #options: CdpGatewayOptions;
   readonly #connected = new Set<ConnectedClient>();
   readonly #full: FullBrowser | undefined;
+  #closing: ClosingPagesOptions | undefined;
   #replacing: Promise<string | undefined> | undefined;
   /** Includes clients that are not connected yet. */
   #clientCount = 0;
@@ -61,6 +63,11 @@ export class CdpGateway {
   constructor(options: CdpGatewayOptions) {
     this.#options = options;
     this.#full = options.full && new FullBrowser(options.full);
+  }
+
+  /** Call it before clients connect. Without it, pages close at once. */
+  followClosing(options: ClosingPagesOptions): void {
+    this.#closing = options;
   }
 
   /** Handles a `GET /cdp` with an `Upgrade` header. Never throws. */
@@ -158,12 +165,16 @@ export class CdpGateway {
   #guard(browser: Socket): Pick<NewBrowser, "beforeLeaving" | "guard"> {
     const { root, openContextProxy, pause } = this.#options;
     const downloads = new ClientDownloads(root, this.#options.downloads);
+    const closing = new ClosingPages(this.#closing);
     browser.once("close", () => {
       downloads.release();
     });
     return {
-      guard: createPausingGuard(createCdpGuard(root, downloads, openContextProxy), pause),
-      beforeLeaving: () => downloads.placed,
+      guard: createPausingGuard(createCdpGuard(root, downloads, openContextProxy, closing), pause),
+      beforeLeaving() {
+        const closed = closing.leave();
+        return closed === undefined ? downloads.placed : Promise.all([closed, downloads.placed]).then(() => undefined);
+      },
     };
   }
 

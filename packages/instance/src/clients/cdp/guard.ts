@@ -2,6 +2,7 @@ import { messageOf } from "@shoal/primitives";
 import { existsSync } from "node:fs";
 import type { ClientDownloads } from "../../browser/downloads/client-downloads.ts";
 import type { Verdict } from "./client-messages.ts";
+import type { ClosingPages } from "./closing-pages.ts";
 import { type OpenContextProxy, readContextProxy } from "../../egress/context-proxy.ts";
 import { hostPath } from "../../system/host-path.ts";
 import { missingFile, shownPath } from "../../system/missing-file.ts";
@@ -26,6 +27,8 @@ const pathCommands = [setFiles, dragFiles, loadExtension];
 
 const createContext = "Target.createBrowserContext";
 const createTarget = "Target.createTarget";
+const closeTarget = "Target.closeTarget";
+const disposeContext = "Target.disposeBrowserContext";
 /** Lets a page send every command, past this guard and the pause of a handoff. */
 const exposeProtocol = "Target.exposeDevToolsProtocol";
 /** JSON may escape any letter of a method: `Browser.clos\u0065`. */
@@ -50,13 +53,17 @@ interface Command {
  * A client must not end the browser for others, or download outside the session's files. API paths become host paths.
  * @param root - folder that API paths start from; `/` maps nothing.
  * @param openContextProxy - for browser contexts with a proxy: the browser reaches only the egress gateway.
+ * @param closing - the pages that the client closes, and a note of contexts that end with it.
  */
 export function createCdpGuard(
   root: string,
   downloads: ClientDownloads,
   openContextProxy?: OpenContextProxy,
+  closing?: Pick<ClosingPages, "before" | "noteContext">,
 ): CdpGuard {
-  const methods = ["Browser.close", createContext, createTarget, exposeProtocol, ...downloadCommands, ...pathCommands];
+  const closings = [closeTarget, disposeContext];
+  const ownMethods = ["Browser.close", createContext, createTarget, exposeProtocol];
+  const methods = [...ownMethods, ...closings, ...downloadCommands, ...pathCommands];
   const signs = [...methods.map((method) => Buffer.from(method)), escape];
   return (message) => {
     // A byte search avoids parsing: almost no message is relevant.
@@ -77,6 +84,8 @@ export function createCdpGuard(
     if (method === exposeProtocol) return { answer: answer(command, { error: unguarded }) };
     if (downloadCommands.includes(method)) return changeDownloads(command, downloads);
     if (method === createTarget) return openPage(text, command, downloads);
+    if (closings.includes(method)) return closePages(text, command, closing);
+    if (method === createContext) closing?.noteContext();
     if (method === createContext && openContextProxy !== undefined) return throughGateway(command, openContextProxy);
     return pathCommands.includes(method) ? withPathsOfSession(command, root) : "pass";
   }
@@ -144,6 +153,17 @@ function openPage(text: string, { params }: Command, downloads: ClientDownloads)
   const contextId = params?.browserContextId;
   const prepared = typeof contextId === "string" && contextId !== "" ? downloads.prepare(contextId) : undefined;
   return prepared === undefined ? "pass" : { later: prepared.then(() => ({ replace: text })) };
+}
+
+function closePages(
+  text: string,
+  { method, params }: Command,
+  closing: Pick<ClosingPages, "before"> | undefined,
+): GuardVerdict {
+  const id = params?.[method === closeTarget ? "targetId" : "browserContextId"];
+  if (typeof id !== "string") return "pass";
+  const ready = closing?.before(method === closeTarget ? { targetId: id } : { contextId: id });
+  return ready === undefined ? "pass" : { later: ready.then(() => ({ replace: text })) };
 }
 
 /** Clients name files of the machine that they run on: Chromium would take an empty file, or never answer. */

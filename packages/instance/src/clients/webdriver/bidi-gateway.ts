@@ -3,6 +3,7 @@ import { BidiMapper } from "chromium-bidi";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { type RawData, WebSocket, WebSocketServer } from "ws";
+import { ClosingPages, type ClosingPagesOptions } from "../cdp/closing-pages.ts";
 import type { OpenContextProxy } from "../../egress/context-proxy.ts";
 import { createCdpGuard } from "../cdp/guard.ts";
 import type { BrowserEndpoint } from "../../browser/chromium/browser.ts";
@@ -27,6 +28,7 @@ export interface BidiGatewayOptions {
   readonly downloads: SessionDownloads;
   endpoint(): Promise<BrowserEndpoint>;
   openContextProxy?: OpenContextProxy;
+  readonly closing?: ClosingPagesOptions;
   onClient(): () => void;
   /** While a person controls the session. */
   readonly pause: AutomationPause;
@@ -88,6 +90,7 @@ class MapperConnection implements BidiMapper.BidiTransport {
   readonly #options: BidiGatewayOptions;
   readonly #session: BidiSession;
   readonly #pause: PausedCommands;
+  readonly #closing: ClosingPages;
   /** Commands that arrive before the mapper is ready. */
   readonly #early: string[] = [];
   #isReady = false;
@@ -98,6 +101,7 @@ class MapperConnection implements BidiMapper.BidiTransport {
     this.#client = client;
     this.#options = options;
     this.#pause = new PausedCommands(options.pause);
+    this.#closing = new ClosingPages(options.closing);
     this.#session = new BidiSession(() => {
       setImmediate(() => {
         client.close(1000, "session.end");
@@ -164,7 +168,7 @@ class MapperConnection implements BidiMapper.BidiTransport {
     this.#client.on("close", () => {
       if (browser.readyState === WebSocket.CONNECTING) browser.terminate();
       else
-        void Promise.resolve(downloads.placed).then(() => {
+        void Promise.all([downloads.placed, this.#closing.leave()]).then(() => {
           browser.close();
         });
     });
@@ -180,7 +184,7 @@ class MapperConnection implements BidiMapper.BidiTransport {
   #mapperCdp(browser: WebSocket, downloads: ClientDownloads): MapperCdp {
     const cdp = new MapperCdp({
       guard: createMapperGuard(
-        createCdpGuard(this.#options.root, downloads, this.#options.openContextProxy),
+        createCdpGuard(this.#options.root, downloads, this.#options.openContextProxy, this.#closing),
         this.#options.pause,
       ),
       send(document) {

@@ -1,4 +1,5 @@
 import type { BytesReply } from "@shoal/router";
+import type { BeforeClose } from "../../browser/pages/closing.ts";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import type { EgressFailures } from "../../egress/failures.ts";
 import { maxPictureBytes } from "../../protocol/flow.ts";
@@ -33,6 +34,7 @@ export interface PagesParts {
   readonly hidesContent: () => boolean;
   /** Called after each action of `browsers.act`. */
   readonly onAct?: (event: ActEvent) => void;
+  readonly beforeClose?: BeforeClose;
 }
 
 /** Loaded with the first call; one file of the built program. */
@@ -49,10 +51,10 @@ export class PageParts {
   readonly #pages: SessionPages;
 
   constructor(
-    { browser, customTools, failures, hidesContent, onAct = () => undefined, root, secrets }: PagesParts,
+    { beforeClose, browser, customTools, failures, hidesContent, onAct = () => undefined, root, secrets }: PagesParts,
     recorded: ActLog,
   ) {
-    const pages = new SessionPages(browser, readElements);
+    const pages = new SessionPages(browser, readElements, beforeClose);
     const running = new RunningTools();
     this.#failures = failures;
     this.#pages = pages;

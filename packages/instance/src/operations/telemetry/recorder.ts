@@ -108,9 +108,14 @@ export class TelemetryRecorder {
     this.#record(event);
   }
 
+  /** Whether pages can be pictured: they may not show secrets. */
+  get mayPicture(): boolean {
+    return this.captures("page") && !this.#hidesContent() && !this.#secrets.hidesPages;
+  }
+
   /** With the file in base64, which only the service reads. Nothing is recorded if pages may show secrets. */
   recordPicture(event: PictureEvent, jpeg: string): void {
-    if (this.#hidesContent() || this.#secrets.hidesPages) return;
+    if (!this.mayPicture) return;
     this.#record(event, (text) => `${text.slice(0, -2)},"jpeg":"${jpeg}"}}`);
   }
 

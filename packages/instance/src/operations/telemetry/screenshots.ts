@@ -3,6 +3,7 @@ import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import { attachToPage, findVisiblePage } from "../../browser/pages/visible-page.ts";
 import { isTrue } from "../../system/is-true.ts";
 import { Cutter, maxUrlBytes } from "./cut.ts";
+import { hasContent, type PagePicture, pagesWithContent, pictureOf } from "./pictures/page-picture.ts";
 import type { TelemetryRecorder } from "./recorder.ts";
 
 const everyMs = 5_000;
@@ -13,10 +14,6 @@ const maxCharacters = 6 * 2 ** 20;
 
 /** The end of the session waits for the picture. */
 const endPatienceMs = 3_000;
-/** Of a JPEG file. */
-const maxBytes = 2 ** 20;
-/** Tried in this order. */
-const qualities = [70, 30];
 
 /** Takes one now and every five seconds. Returns a function that stops. */
 export function takeScreenshots(cdp: CdpConnection, recorder: TelemetryRecorder): () => void {
@@ -60,43 +57,35 @@ async function picture(cdp: CdpConnection): Promise<string | undefined> {
   return taken?.data;
 }
 
-/** Records what the front page shows, unless the page is empty, too slow, or its picture too large. Never rejects. */
-export async function recordLastPicture(cdp: CdpConnection, recorder: TelemetryRecorder): Promise<void> {
-  const taken = takeLast(cdp).catch(() => undefined);
+/**
+ * Records what the front page shows, unless it is empty, too slow, or its picture too large. Never rejects.
+ * @param closed - picture of the last page with content, if a client closed it.
+ */
+export async function recordLastPicture(
+  cdp: CdpConnection,
+  recorder: TelemetryRecorder,
+  closed?: PagePicture,
+): Promise<void> {
+  const taken = takeLast(cdp, closed).catch(() => undefined);
   const picture = await pTimeout(taken, { milliseconds: endPatienceMs, message: false });
-  if (picture !== undefined) recorder.recordPicture(picture.event, picture.jpeg);
+  if (picture === undefined) return;
+  const { jpeg, targetId, title, url } = picture;
+  const cutter = new Cutter();
+  const data = {
+    url: cutter.text(url, maxUrlBytes),
+    title: cutter.text(title, 1024),
+    target_id: targetId,
+    ...(picture === closed && { closed: true }),
+    size_bytes: Buffer.byteLength(jpeg, "base64"),
+  };
+  const source = { kind: "cdp", event: "Page.captureScreenshot" } as const;
+  recorder.recordPicture({ type: "page_picture", category: "page", source, data }, jpeg);
 }
 
-async function takeLast(cdp: CdpConnection) {
+async function takeLast(cdp: CdpConnection, closed: PagePicture | undefined): Promise<PagePicture | undefined> {
+  if (closed !== undefined && (await pagesWithContent(cdp)).length === 0) return closed;
   const targetId = await findVisiblePage(cdp);
   if (targetId === undefined) return undefined;
   const { targetInfo } = await cdp.send("Target.getTargetInfo", { targetId });
-  if (!/^(?:https?|file|data|blob|chrome-error):/.test(targetInfo.url)) return undefined;
-  await using page = await attachToPage(cdp, targetId);
-  for (const quality of qualities) {
-    const { data: jpeg } = await cdp.send(
-      "Page.captureScreenshot",
-      { format: "jpeg", quality, optimizeForSpeed: true },
-      page.sessionId,
-    );
-    const sizeBytes = Buffer.byteLength(jpeg, "base64");
-    if (sizeBytes > maxBytes) continue;
-    const cutter = new Cutter();
-    const data = {
-      url: cutter.text(targetInfo.url, maxUrlBytes),
-      title: cutter.text(targetInfo.title, 1024),
-      target_id: targetId,
-      size_bytes: sizeBytes,
-    };
-    return {
-      event: {
-        type: "page_picture",
-        category: "page",
-        source: { kind: "cdp", event: "Page.captureScreenshot" },
-        data,
-      } as const,
-      jpeg,
-    };
-  }
-  return undefined;
+  return hasContent(targetInfo) ? pictureOf(cdp, targetInfo) : undefined;
 }

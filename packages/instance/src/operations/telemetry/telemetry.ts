@@ -9,11 +9,13 @@ import pLimit from "p-limit";
 import pTimeout from "p-timeout";
 import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
+import type { Closing } from "../../browser/pages/closing.ts";
 import type { EgressRefusal } from "../../egress/refusals.ts";
 import { isTrue } from "../../system/is-true.ts";
 import { log } from "../../system/log.ts";
 import { watchBrowser, type BrowserWatch } from "./browser-watch.ts";
 import { type TelemetryCategory, watchesBrowser } from "./categories.ts";
+import { ClosedPages } from "./pictures/closed-pages.ts";
 import { type CdpClientTelemetry, followClient } from "./clients/cdp-client.ts";
 import { watchDownloads } from "./downloads.ts";
 import type { FailureOf } from "./network-events.ts";
@@ -51,6 +53,7 @@ export class Telemetry {
   readonly #onRefusal: TelemetryOptions["onRefusal"];
   readonly #recorder: TelemetryRecorder;
   readonly #sending = new Set<Promise<unknown>>();
+  readonly #closedPages = new ClosedPages();
   #cdp: CdpConnection | undefined;
   #watch: BrowserWatch | undefined;
   #lostMs: number | undefined;
@@ -304,8 +307,16 @@ export class Telemetry {
     });
   }
 
+  /** Call it before pages close, which wait for the promise. */
+  pagesClose(closing: Closing): Promise<void> | undefined {
+    if (this.#cdp !== undefined && this.#recorder.mayPicture) return this.#closedPages.before(this.#cdp, closing);
+    this.#closedPages.forget();
+    return undefined;
+  }
+
   /** Forgets all events: another session begins. */
   restart(): void {
+    this.#closedPages.forget();
     this.#recorder.restart();
   }
 
@@ -315,7 +326,8 @@ export class Telemetry {
   }
 
   async #close(): Promise<void> {
-    if (this.#cdp !== undefined && this.#recorder.captures("page")) await recordLastPicture(this.#cdp, this.#recorder);
+    if (this.#cdp !== undefined && this.#recorder.captures("page"))
+      await recordLastPicture(this.#cdp, this.#recorder, this.#closedPages.last);
     this.#closed = true;
     this.#stopFollowing();
     this.#endWatch();

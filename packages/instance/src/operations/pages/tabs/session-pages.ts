@@ -3,6 +3,7 @@ import type { BrowserTab } from "@shoal/schemas";
 import pTimeout from "p-timeout";
 import type { CdpConnection } from "../../../browser/cdp/cdp-connection.ts";
 import type { BrowserSupervisor } from "../../../browser/chromium/supervisor.ts";
+import type { BeforeClose } from "../../../browser/pages/closing.ts";
 import { findVisiblePage, visibleOf } from "../../../browser/pages/visible-page.ts";
 import { browserGone } from "../../computer/page-session.ts";
 import { FollowedPage } from "../follow/followed-page.ts";
@@ -44,6 +45,7 @@ export class SessionPages {
   readonly references = new References();
   readonly #browser: Pick<BrowserSupervisor, "cdp">;
   readonly #readElements: ReadElements;
+  readonly #beforeClose: BeforeClose;
   /** Addresses of the last downloads, by the frames in whose place they began. */
   readonly #downloads = new Map<string, string>();
   readonly #followed = new Map<string, Promise<FollowedPage>>();
@@ -51,9 +53,14 @@ export class SessionPages {
   #selected: { readonly targetId: string; readonly shown: string | undefined } | undefined;
   #tabs: { readonly cdp: CdpConnection; readonly list: TabList } | undefined;
 
-  constructor(browser: Pick<BrowserSupervisor, "cdp">, readElements: ReadElements) {
+  constructor(
+    browser: Pick<BrowserSupervisor, "cdp">,
+    readElements: ReadElements,
+    beforeClose: BeforeClose = () => undefined,
+  ) {
     this.#browser = browser;
     this.#readElements = readElements;
+    this.#beforeClose = beforeClose;
   }
 
   /** The number of the tab that was opened last. */
@@ -113,6 +120,7 @@ export class SessionPages {
   async closeTab({ page }: Pick<OpenTab, "page">): Promise<void> {
     const { cdp, listed } = await this.#list();
     if (listed.length < 2) await cdp.send("Target.createTarget", { url: "about:blank" });
+    await this.#beforeClose({ targetId: page.session.targetId });
     // The tab may be closing already.
     await cdp.send("Target.closeTarget", { targetId: page.session.targetId }).catch(() => undefined);
     await pTimeout(page.session.end, { milliseconds: closeMs, message: false });
