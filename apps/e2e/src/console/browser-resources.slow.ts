@@ -160,10 +160,23 @@ it("uploads an extension, shows its size and checksum, downloads it, and deletes
   await page.close();
 });
 
-it("lists a snapshot, starts a session from it, and deletes it", async () => {
-  const { session_id: id } = await test.shoal.browsers.create();
-  const { id: snapshot } = await test.shoal.browsers.snapshot(id, { name: "signed in", stop: true });
+it("takes a snapshot, lists it with its size, starts a session from it, and deletes it", async () => {
+  const { session_id: id } = await test.shoal.browsers.create({ timeout_seconds: 600 });
+  const { page: session } = await person.openSignedIn(`sessions/${id}`);
+  await session.getByRole("button", { name: "Snapshot", exact: true }).click();
+  await session.getByRole("textbox", { name: "Name" }).fill("signed in");
+  await session.getByRole("checkbox", { name: "End the session afterwards" }).check();
+  await session.getByRole("button", { name: "Take the snapshot" }).click();
+  await session.getByText(/The snapshot is stored: [\d.]+ (?:[KM]i)?B\./).waitFor();
+  await session.close();
+  const [{ id: snapshot, session_id: of } = { id: "", session_id: "" }] = (await test.shoal.snapshots.list()).items;
+  expect(of).toBe(id);
+  expect((await test.shoal.browsers.get(id, { include_deleted: true })).ended_reason).toBe("deleted");
   const { page, problems } = await person.openSignedIn("snapshots");
+  await page
+    .getByRole("row", { name: /signed in/ })
+    .getByText(/^[\d.]+ (?:[KM]i)?B$/)
+    .waitFor();
   await page
     .getByRole("row", { name: /signed in/ })
     .getByText("Restored")

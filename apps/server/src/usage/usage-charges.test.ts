@@ -277,11 +277,18 @@ it("keeps the largest size of stored data of a day", async () => {
   await query.insertInto("extensions").values(extension).execute();
   await charges.chargeStorage();
   await query.updateTable("extensions").set({ size_bytes: 9_000 }).where("id", "=", extension.id).execute();
+  const snapshot = {
+    ...{ id: createId(), project_id: project, session_id: createId(), engine: "restored", blob: createId() },
+    ...{ size_bytes: 600, paused_ms: 0, unpacked_bytes: 0, settings: "{}" },
+    ...{ created_at: at(midnight), expires_at: at(midnight + dayMs) },
+  } as const;
+  await query.insertInto("snapshots").values(snapshot).execute();
   await charges.chargeStorage();
+  await query.deleteFrom("snapshots").where("id", "=", snapshot.id).execute();
   await query.deleteFrom("extensions").where("id", "=", extension.id).execute();
   await charges.chargeStorage();
   const rows = await query.selectFrom("usage_days").select("storage_bytes").where("project_id", "=", project).execute();
-  expect(rows).toEqual([{ storage_bytes: 9_000 }]);
+  expect(rows).toEqual([{ storage_bytes: 9_600 }]);
 });
 
 it("drops days after their retention, and sessions that are charged", async () => {

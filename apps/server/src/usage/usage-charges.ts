@@ -39,7 +39,7 @@ export class UsageCharges {
     await this.#forgetCharged();
   }
 
-  /** Raises today's storage to the present size of profiles, extensions, recordings and kept downloads. */
+  /** Raises today's storage to the present size of profiles, extensions, snapshots, recordings and kept downloads. */
   async chargeStorage(): Promise<void> {
     await sql`
       insert into usage_days (date, project_id, scope, storage_bytes)
@@ -49,6 +49,8 @@ export class UsageCharges {
         union all
         select project_id, max(profile_versions.size_bytes)::bigint from profile_versions
           join profiles on profiles.id = profile_versions.profile_id group by project_id, blob
+        union all
+        select project_id, size_bytes::bigint from snapshots
         union all
         select project_id, sum(size_bytes)::bigint from session_files where stored_at is not null and kind <> 'telemetry'
           group by project_id

@@ -25,7 +25,7 @@ export const UsageRow = lazyObject(() => ({
   bytes_sent: z.int(),
   /** Bytes from the network to browsers, with headers and TLS. */
   bytes_received: z.int(),
-  /** Largest size on this day of profiles, extensions, recordings and kept downloads; absent with `group_by: api_key`. */
+  /** Largest size on this day of profiles, extensions, snapshots, recordings and kept downloads; absent with `group_by: api_key`. */
   storage_bytes: z.optional(z.int()),
 }));
 

@@ -9,6 +9,7 @@ import { momentText } from "../../base/texts.ts";
 import { useAction } from "../../parts/action.ts";
 import { tell, tellFailure } from "../../parts/notices.ts";
 import { EndSessions } from "../sessions/end-sessions.tsx";
+import { SnapshotButton } from "../snapshots/snapshot-button.tsx";
 import { ConnectButton } from "./connect/connect-button.tsx";
 import { RecordButton } from "./record-button.tsx";
 import { ScreenshotButton } from "./screenshot-button.tsx";
@@ -25,6 +26,7 @@ export function SessionActions({ browser }: { readonly browser: Browser }) {
       <EvidenceButton browser={browser} />
       <ScreenshotButton browser={browser} />
       <RecordButton browser={browser} />
+      <SnapshotButton browser={browser} />
       <ExtendButton browser={browser} />
       <EndButton browser={browser} />
     </>
