@@ -71,6 +71,7 @@ describeChromium("the last picture", (chromium) => {
     const cdp = cdpClient(await instance.connect());
     const first = await openPage(cdp, "Orders");
     const second = await openPage(cdp, "Invoice");
+    // The first one may remain for a moment.
     for (const targetId of [first, second])
       expect(await cdp.send("Target.closeTarget", { targetId })).toHaveProperty("result.success", true);
     const { pictures } = await end(instance);

@@ -11,19 +11,24 @@ const burst = 20;
 /** After the burst: a client that opens and closes one page after the other waits for few pictures. */
 const pauseMs = 10_000;
 
+type Page = Awaited<ReturnType<typeof pagesWithContent>>[number];
+
 /** Keeps a picture of the last page with content that a client closed. */
 export class ClosedPages {
   #kept: PagePicture | undefined;
+  /** Closings whose pages may still exist. */
+  #begun: readonly Closing[] = [];
   #left = burst;
   #filledMs = performance.now();
 
-  /** Absent if another page has been shown since. */
+  /** Older than the pages that are open now. */
   get last(): PagePicture | undefined {
     return this.#kept;
   }
 
   forget(): void {
     this.#kept = undefined;
+    this.#begun = [];
   }
 
   /** Takes the picture if no other page with content stays open. Never rejects. */
@@ -37,21 +42,32 @@ export class ClosedPages {
   }
 
   async #before(cdp: CdpConnection, closing: Closing): Promise<PagePicture | "goes on" | undefined> {
+    const asked = [...this.#begun, closing];
+    this.#begun = asked;
     const [pages, contexts] = await Promise.all([
       pagesWithContent(cdp),
-      "targetId" in closing || "contextId" in closing ? undefined : cdp.send("Target.getBrowserContexts"),
+      closing.targetId === undefined && closing.contextId === undefined
+        ? cdp.send("Target.getBrowserContexts")
+        : undefined,
     ]);
-    const isClosing = ({ targetId, browserContextId = "" }: (typeof pages)[number]): boolean =>
-      closing.targetId === targetId ||
-      closing.contextId === browserContextId ||
-      contexts?.browserContextIds.includes(browserContextId) === true;
-    if (pages.length === 0 || !pages.every(isClosing)) return "goes on";
+    const isOf = ({ contextId, targetId }: Closing, { browserContextId = "", ...page }: Page): boolean =>
+      targetId === page.targetId ||
+      contextId === browserContextId ||
+      (targetId === undefined &&
+        contextId === undefined &&
+        contexts?.browserContextIds.includes(browserContextId) === true);
+    // A page remains for a moment after the answer to its command.
+    const begun = this.#begun;
+    this.#begun = begun.filter((one) => !asked.includes(one) || pages.some((page) => isOf(one, page)));
+    if (!pages.every((page) => begun.some((one) => isOf(one, page)))) return "goes on";
+    const own = pages.filter((page) => isOf(closing, page));
+    if (own.length === 0) return "goes on";
     if (!this.#take()) return undefined;
     const front = await visibleOf(
       cdp,
-      pages.map(({ targetId }) => targetId),
+      own.map(({ targetId }) => targetId),
     );
-    const info = pages.find(({ targetId }) => targetId === front);
+    const info = own.find(({ targetId }) => targetId === front);
     return info && pictureOf(cdp, info);
   }
 
