@@ -154,6 +154,18 @@ describe("filling from a vault", () => {
     expect(JSON.stringify(events)).not.toContain(password);
   });
 
+  it("types values in a browser of a pool", async () => {
+    const vault = await stored();
+    const pool = await test.shoal.browserPools.create({ size: 1, vaults: [{ id: vault.id }] });
+    const leased = await test.shoal.browserPools.acquire(pool.id, { acquire_timeout_seconds: 600 });
+    if (leased === undefined) throw new Error("The pool started no browser.");
+    expect(leased.vaults).toEqual([{ id: vault.id, name: vault.name }]);
+    await test.shoal.browsers.act(leased.session_id, { type: "navigate", url: `${site.url}?a=1#top` });
+    expect(await fill(vault, leased)).toMatchObject({ status: "completed" });
+    expect(await valuesIn(leased, "#u", "#p")).toEqual(["ada", password]);
+    await test.shoal.browserPools.delete(pool.id, { force: true });
+  });
+
   it("looks at every field before the first one is filled", async () => {
     const vault = await stored();
     await using browser = await open([{ name: vault.name }]);

@@ -4,6 +4,7 @@ import { BrowserNetworkConfig, BrowserRegion, BrowserRegionName, memorySizes } f
 import { BrowserExtension, BrowserProfile, BrowserViewport } from "./browser.ts";
 import { Id, pageFields, SlugName, slugText, Tags, Timestamp } from "../base/common.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
+import { BrowserVault, VaultRef } from "../base/stored-secret.ts";
 import { BrowserConditions, BrowserConditionsConfig } from "./browser-conditions.ts";
 import { BrowserLocationConfig } from "./browser-location.ts";
 import { WebBotAuth } from "./web-bot-auth.ts";
@@ -63,6 +64,8 @@ export const BrowserPoolConfig = lazyObject(() => ({
       }),
     ),
   ),
+  /** Vaults whose items can be used in them. */
+  vaults: z.optional(z.array(BrowserVault)),
   /** The proxy that their traffic leaves by. */
   proxy_id: z.optional(z.string()),
   /** What they may reach; the rules of the service and of the project when absent. */
@@ -123,6 +126,8 @@ const poolFields = () => ({
   refresh_on_profile_update: z.optional(z.boolean()),
   /** Extensions that they start with, at most 20. */
   extensions: z.optional(checked(z.array(BrowserExtension), z.maxLength(20))),
+  /** Vaults whose items can be used in them, at most 20. Needs the right to use vaults, and so does each lease. Specific to Shoal. */
+  vaults: z.optional(checked(z.array(VaultRef), z.maxLength(20))),
   /** The proxy that their traffic leaves by, by id or name. */
   proxy_id: z.optional(z.string()),
   /** What they may reach; the rules of the service and of the project when absent. */
@@ -196,6 +201,8 @@ export const UpdateBrowserPool = lazyObject(() => ({
   refresh_on_profile_update: z.optional(z.boolean()),
   /** Extensions that browsers start with, at most 20; they replace the old ones. */
   extensions: z.optional(checked(z.array(BrowserExtension), z.maxLength(20))),
+  /** Vaults of browsers that start from now on, at most 20; they replace the old ones. Specific to Shoal. */
+  vaults: z.optional(checked(z.array(VaultRef), z.maxLength(20))),
   /** The proxy that their traffic leaves by, by id or name; `""` takes it away. */
   proxy_id: z.optional(z.string()),
   /** What they may reach; replaces all lists, and `{}` goes back to the rules of the service and of the project. Another list of `allowed_hosts` replaces warm browsers. */

@@ -415,6 +415,42 @@ describe("a key that creates sessions", () => {
   });
 });
 
+describe("a pool with vaults", () => {
+  it("is made, changed and leased only by callers that may use every vault of the project", async () => {
+    const vault = await server.request("POST", "/vaults", { body: { name: "logins" } });
+    expect(vault.status).toBe(200);
+    const pool = { size: 1, fill_rate_per_minute: 0, vaults: [{ name: "logins" }] };
+    const { key: plain } = await keyWith({ operations: ["browserPools.*"] });
+    const { key: trusted } = await keyWith({ operations: ["browserPools.*", "credentials.use"] });
+    const refused = { status: 403, body: { code: "forbidden" } };
+    const call = (key: string, path: string, body: object) => server.request("POST", path, { key, body });
+    expect(await call(plain, "/browser_pools", { name: "refused", ...pool })).toMatchObject({
+      ...refused,
+      body: { field: "body.vaults" },
+    });
+    const made = await call(trusted, "/browser_pools", { name: "with-vaults", ...pool });
+    const { id } = vault.body as { id: string };
+    expect(made).toMatchObject({ status: 200, body: { browser_pool_config: { vaults: [{ id, name: "logins" }] } } });
+    const path = "/browser_pools/with-vaults";
+    const patch = (key: string, body: object) => server.request("PATCH", path, { key, body });
+    expect(await patch(plain, { vaults: [{ id }] })).toMatchObject(refused);
+    // With other fields, and the vaults that the pool has.
+    expect(await patch(plain, { timeout_seconds: 60 })).toMatchObject({
+      body: { browser_pool_config: { timeout_seconds: 60, vaults: [{ id }] } },
+    });
+    const lease = { acquire_timeout_seconds: 0 };
+    expect(await call(plain, `${path}/acquire`, lease)).toMatchObject(refused);
+    expect((await call(trusted, `${path}/acquire`, lease)).status).toBeLessThan(300);
+    expect(await patch(trusted, { vaults: [] })).toMatchObject({ status: 200 });
+    expect((await call(plain, `${path}/acquire`, lease)).status).toBeLessThan(300);
+    expect(await call(trusted, "/browser_pools", { ...pool, vaults: [{ name: "none" }] })).toMatchObject({
+      status: 404,
+      body: { field: "body.vaults[0]" },
+    });
+    await server.request("DELETE", path, { body: { force: true } });
+  });
+});
+
 describe("creating keys", () => {
   it("shows the requested policy, also later and to the key itself", async () => {
     const asked = policy(["browsers:use", `projects/${projectId}/browsers/${own.session_id}`]);

@@ -70,6 +70,13 @@ export function mayUseVaults(access: Pick<Access, "grant" | "handoff" | "key" | 
   return grant?.isNarrow === true || key.policy.allowsAll("vaults:use", projectId);
 }
 
+/** Whether the caller may use every vault of the project. */
+export function mayUseAllVaults(access: Pick<Access, "handoff" | "key" | "projectId" | "role">): boolean {
+  const { deployment_id: deployment, policy } = access.key;
+  if (mayUseSecrets(access)) return true;
+  return deployment === null && policy?.allowsAll("vaults:use", access.projectId) === true;
+}
+
 /** For an address that was issued to the key: the role of a person is unknown then, so it opens no secrets. */
 export function keyMayMoveSecrets({
   deployment_id,

@@ -44,13 +44,13 @@ export class PooledSessions {
     await this.#parts.choices.recording(projectId, request, by);
   }
 
-  /** Resolves the objects that a pool's configuration names. @throws {ServiceError} as creating a session does. */
+  /** Resolves the objects that a pool's configuration names. The caller may use its vaults. @throws {ServiceError} as creating a session does. */
   async check(
     projectId: string,
     request: z.output<typeof CreateBrowser>,
     destination?: string,
   ): Promise<
-    Pick<PooledRequest, "extension_ids" | "network" | "profile_id" | "proxy_id" | "telemetry_destination_id">
+    Pick<PooledRequest, "extension_ids" | "network" | "profile_id" | "proxy_id" | "telemetry_destination_id" | "vaults">
   > {
     const { choices } = this.#parts;
     refuseImpossible(request);
@@ -65,6 +65,7 @@ export class PooledSessions {
     const to = await choices.destination(projectId, request.telemetry, destination ?? null);
     return {
       ...(await choices.extensions(projectId, request)),
+      ...(await choices.vaults(projectId, request.vaults, true)),
       ...(network && { network }),
       ...(profile?.profile_id && { profile_id: profile.profile_id }),
       ...(proxy?.shown?.id !== undefined && { proxy_id: proxy.shown.id }),
@@ -118,8 +119,10 @@ export class PooledSessions {
   }
 
   rowFor(pool: { readonly id: string; readonly project_id: string }, request: PooledRequest): SessionRow {
+    const row = this.#parts.choices.row(createId(), pool.project_id, request);
     return {
-      ...this.#parts.choices.row(createId(), pool.project_id, request),
+      ...row,
+      options: { ...row.options, ...(request.vaults && { vaults: request.vaults }) },
       timeout_seconds: longestTimeoutSeconds,
       pool_id: pool.id,
       pool_state: "starting",

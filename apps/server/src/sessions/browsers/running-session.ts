@@ -79,6 +79,7 @@ export type PooledRequest = Pick<
   readonly exit_timezone?: string | undefined;
   readonly profile_id?: string | undefined;
   readonly telemetry_destination_id?: string | undefined;
+  readonly vaults?: SessionOptions["vaults"];
 };
 
 export interface SessionWishes {

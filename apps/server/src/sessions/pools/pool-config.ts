@@ -21,6 +21,7 @@ function asSession({ profile, ...body }: Create | Update): Parameters<Sessions["
     ...(body.conditions !== undefined && { conditions: body.conditions }),
     ...(body.web_bot_auth && { web_bot_auth: body.web_bot_auth }),
     ...(body.extensions !== undefined && { extensions: body.extensions }),
+    ...(body.vaults !== undefined && { vaults: body.vaults }),
     ...(body.chrome_policy !== undefined && { chrome_policy: body.chrome_policy }),
     ...(body.headless !== undefined && { headless: body.headless }),
     ...(body.stealth !== undefined && { stealth: body.stealth }),
@@ -32,7 +33,10 @@ function asSession({ profile, ...body }: Create | Update): Parameters<Sessions["
   };
 }
 
-type Found = Pick<PooledRequest, "extension_ids" | "network" | "profile_id" | "proxy_id" | "telemetry_destination_id">;
+type Found = Pick<
+  PooledRequest,
+  "extension_ids" | "network" | "profile_id" | "proxy_id" | "telemetry_destination_id" | "vaults"
+>;
 
 function profileOf(
   body: Create | Update,
@@ -111,6 +115,7 @@ function tidy(config: PoolConfig): PoolConfig {
     start_url,
     stealth,
     telemetry,
+    vaults,
     web_bot_auth: bot,
     ...rest
   } = config;
@@ -129,6 +134,7 @@ function tidy(config: PoolConfig): PoolConfig {
     ...(recording?.video !== undefined && { recording: { video: recording.video } }),
     ...(start_url && { start_url }),
     ...(telemetry && { telemetry }),
+    ...(vaults && vaults.length > 0 && { vaults }),
   };
 }
 
@@ -197,6 +203,7 @@ export function changedConfig(config: PoolConfig, body: Update, found: Found): P
     location: body.location ?? config.location,
     conditions: body.conditions ?? config.conditions,
     network: found.network ?? config.network,
+    vaults: body.vaults === undefined ? config.vaults : found.vaults,
     recording: body.recording ?? config.recording,
     stealth: body.stealth ?? config.stealth,
     web_bot_auth: body.web_bot_auth === undefined ? config.web_bot_auth : (body.web_bot_auth ?? undefined),
@@ -217,6 +224,7 @@ export function toPool({ id, name, created_at, size, config, available, acquired
     profile_id,
     telemetry,
     telemetry_destination_id: destination,
+    vaults,
     viewport,
     ...rest
   } = config;
@@ -230,6 +238,7 @@ export function toPool({ id, name, created_at, size, config, available, acquired
     ...rest,
     ...(profile && { profile }),
     ...(viewport && { viewport }),
+    ...(vaults && { vaults: [...vaults] }),
     ...((telemetry ?? destination) !== undefined && {
       telemetry: {
         ...(captured ? shownCategories(captured) : telemetry?.browser && { browser: telemetry.browser }),

@@ -70,3 +70,16 @@ export function leaseNeverSaves(): ServiceError {
     hint: "Omit it, or create a session with browsers.create.",
   });
 }
+
+export function needsVaults(idOrName: string): ServiceError {
+  return new ServiceError(403, "forbidden", `Pool ${idOrName} has vaults, and the caller may not use all of them.`, {
+    hint: "Use the key of an administrator, or a key with vaults:use on the project.",
+  });
+}
+
+export function needsVaultsOfProject(): ServiceError {
+  return new ServiceError(403, "forbidden", "needs the right to use the vaults of the project", {
+    field: "body.vaults",
+    hint: "Use the key of an administrator, or a key with vaults:use on the project.",
+  });
+}

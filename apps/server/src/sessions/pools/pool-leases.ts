@@ -12,7 +12,15 @@ import type { SessionRow, SessionStore } from "../browsers/session-store.ts";
 import type { Sessions } from "../browsers/sessions.ts";
 import type { Keeper } from "./keeper.ts";
 import { fillSeconds } from "./pool-config.ts";
-import { hasProfile, leaseNeverSaves, notFound, notLeased, sessionNameTaken, stopping } from "./pool-errors.ts";
+import {
+  hasProfile,
+  leaseNeverSaves,
+  needsVaults,
+  notFound,
+  notLeased,
+  sessionNameTaken,
+  stopping,
+} from "./pool-errors.ts";
 import type { CountedPool } from "./pool-row.ts";
 import type { PoolStore } from "./pool-store.ts";
 import type { PoolWaiters } from "./pool-waiters.ts";
@@ -20,6 +28,8 @@ import type { PoolWaiters } from "./pool-waiters.ts";
 export type Acquire = z.output<typeof AcquireBrowser> & {
   /** Its usage is charged to this key. */
   readonly apiKeyId: string;
+  /** The caller may use all vaults of the project. */
+  readonly usesVaults: boolean;
 };
 
 export interface PoolLeasesParts {
@@ -95,9 +105,10 @@ export class PoolLeases {
 
   async #check(
     pool: CountedPool,
-    { asked, name, profile, start_url, telemetry }: Acquire & { readonly asked: string },
+    { asked, name, profile, start_url, telemetry, usesVaults }: Acquire & { readonly asked: string },
   ): Promise<void> {
     const { sessions, sessionStore } = this.#parts;
+    if (pool.config.vaults !== undefined && !usesVaults) throw needsVaults(asked);
     if (!isStorable(start_url)) throw ServiceError.of(containsNul("body.start_url"));
     if (profile?.save_changes === true) throw leaseNeverSaves();
     if (profile !== undefined && pool.config.profile_id !== undefined) throw hasProfile(asked);

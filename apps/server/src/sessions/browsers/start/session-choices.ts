@@ -260,7 +260,7 @@ export class SessionChoices {
   row(
     id: string,
     projectId: string,
-    request: PooledRequest &
+    request: Omit<PooledRequest, "vaults"> &
       Pick<
         z.output<typeof CreateBrowser>,
         "connect_timeout_seconds" | "disconnect_timeout_seconds" | "forkable" | "isolation" | "memory"
