@@ -47,6 +47,8 @@ it("records a flow of its actions, and repeats it in the session", async () => {
   expect(diverged).toMatchObject({ isError: false });
   expect(diverged.text).toContain('Step 1 expected click button "Order". Seen: No element matches.');
   expect(diverged.text).toContain('could be button "Buy"');
+  // The picture of the page that differs.
+  expect(diverged.text).toMatch(/\nimage$/);
   expect(orders).toEqual(["tea", "milk"]);
   const { rows } = await test.shoal.flows.runs.get(flow, (await test.shoal.flows.runs.list(flow)).items[0]?.id ?? "");
   expect((await test.shoal.browsers.list()).items).toMatchObject([{ session_id: rows[0]?.session_id }]);

@@ -1,6 +1,15 @@
-import { cancelFlowRun, getFlow, getFlowRun, listFlows, recordFlow, startFlowRun } from "@shoal/contract";
+import {
+  cancelFlowRun,
+  getFlow,
+  getFlowRun,
+  listFlows,
+  readFlowRunPicture,
+  recordFlow,
+  startFlowRun,
+} from "@shoal/contract";
 import { type FlowRun, type FlowValues, StartFlowRun } from "@shoal/schemas";
 import * as z from "zod/mini";
+import { readBytes } from "../answers/bytes.ts";
 import { fieldsOf, joined, noFields, ownField } from "../base/fields.ts";
 import { ToolError } from "../base/tool-error.ts";
 import { defineTool, text, type Tool, type ToolCall } from "../base/tool.ts";
@@ -11,6 +20,8 @@ const waitSeconds = 20;
 const longestWaitMs = 45_000;
 /** Of a list. */
 const maxListed = 100;
+/** The service keeps smaller ones. */
+const maxPictureBytes = 2 ** 20;
 
 const Flows = z.object({ flows: z.array(z.object({ id: z.string(), name: z.string(), start_url: z.string() })) });
 
@@ -54,6 +65,22 @@ function linesOf({ flow_id: flow, id, rows, status }: FlowRun): string[] {
   const done = steps.filter((step) => step.status === "done" || step.status === "by_person").length;
   const error = row?.error === undefined || row.error === null ? [] : [row.error];
   return [`${status}: ${String(done)} of ${String(steps.length)} begun steps are done.`, ...differences, ...error];
+}
+
+/** The page of the first difference that has one. A caller without the right to it still gets the words. */
+async function pictureOf({ flow_id: id, id: runId, rows }: FlowRun, { options, transport }: ToolCall) {
+  const differing = rows[0]?.steps.find(({ divergence }) => divergence?.has_picture === true);
+  if (differing === undefined) return [];
+  try {
+    const params = { id, run_id: runId };
+    const query = { row: 0, step: differing.step };
+    const picture = await transport.download(readFlowRunPicture, { params, query }, options);
+    const bytes = await readBytes(picture, "The picture", { limitBytes: maxPictureBytes, hint: "" });
+    return [{ type: "image", data: bytes.toString("base64"), mimeType: "image/jpeg" } as const];
+  } catch (error) {
+    if (options.signal?.aborted === true) throw error;
+    return [];
+  }
 }
 
 const definitionTools: readonly Tool[] = [
@@ -128,7 +155,8 @@ function runTool(withSecrets: boolean): Tool {
     name: "run_flow",
     group: "flows",
     title: "Run a flow",
-    description: "Repeat a flow in this browser, from its start page. Reports the steps that differ from the page.",
+    description:
+      "Repeat a flow in this browser, from its start page. Reports the steps that differ from the page, with a picture.",
     effect: "changes",
     calls: withSecrets ? [startFlowRun, getFlowRun] : [startFlowRun, getFlowRun, getFlow],
     fields: joined(
@@ -141,7 +169,8 @@ function runTool(withSecrets: boolean): Tool {
     async run({ flow, parameters, run: runId }, call) {
       const run = runId === undefined ? await start(flow, parameters, call) : await waited(flow, runId, call);
       const next = run.status === "running" ? [] : ["Call snapshot to see the page."];
-      return { content: [text([...linesOf(run), ...next].join("\n"))] };
+      const words = text([...linesOf(run), ...next].join("\n"));
+      return { content: [words, ...(run.status === "running" ? [] : await pictureOf(run, call))] };
     },
   });
 
