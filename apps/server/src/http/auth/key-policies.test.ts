@@ -430,7 +430,7 @@ describe("a pool with vaults", () => {
     });
     const made = await call(trusted, "/browser_pools", { name: "with-vaults", ...pool });
     const { id } = vault.body as { id: string };
-    expect(made).toMatchObject({ status: 200, body: { browser_pool_config: { vaults: [{ id, name: "logins" }] } } });
+    expect(made).toMatchObject({ status: 201, body: { browser_pool_config: { vaults: [{ id, name: "logins" }] } } });
     const path = "/browser_pools/with-vaults";
     const patch = (key: string, body: object) => server.request("PATCH", path, { key, body });
     expect(await patch(plain, { vaults: [{ id }] })).toMatchObject(refused);

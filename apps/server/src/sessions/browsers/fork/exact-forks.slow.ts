@@ -1,48 +1,17 @@
-import { examineHost } from "@shoal/placement";
-import { Browser, ForkedBrowsers } from "@shoal/schemas";
-import { readdirSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { ForkedBrowsers } from "@shoal/schemas";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestServer, type TestServer } from "../../../testing/test-server.ts";
-
-const { findings } = await examineHost();
-const reason = findings.find(({ name }) => name === "forks")?.advice;
+import { ExactSessions, noCopiesBecause as reason } from "../../../testing/exact-sessions.ts";
+import type { TestServer } from "../../../testing/test-server.ts";
 
 const page = `<title>Trip</title><label>To <input></label><p id="made"></p><script>
   made.textContent = "made " + Math.random();
   setInterval(() => fetch("/seen?" + crypto.getRandomValues(new Uint32Array(2)).join("-")), 100);
 </script>`;
 
+let sessions: ExactSessions;
 let server: TestServer;
-let site: Server;
-let address: string;
-const seen = new Set<string>();
-
-async function create(body: object): Promise<Browser> {
-  const answer = await server.request("POST", "/browsers", { body: { timeout_seconds: 600, ...body } });
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-  return Browser.parse(answer.body);
-}
-
-async function outlineOf(id: string): Promise<string> {
-  const { body, status } = await server.request("POST", `/browsers/${id}/observe`, { body: {} });
-  expect(status, JSON.stringify(body)).toBe(200);
-  return (body as { outline: string }).outline;
-}
-
-/** Starts a session with a half-filled form. */
-async function begin(body: object): Promise<Browser> {
-  const parent = await create(body);
-  for (const act of [
-    { type: "navigate", url: `${address}/` },
-    { type: "fill", role: "textbox", text: "Oslo" },
-  ])
-    expect(await server.request("POST", `/browsers/${parent.session_id}/act`, { body: act })).toMatchObject({
-      status: 200,
-    });
-  return parent;
-}
+const begin = (body: object) => sessions.begin(body, "Oslo");
+const outlineOf = (id: string) => sessions.outlineOf(id);
 
 async function fork(id: string, body: object): Promise<ForkedBrowsers> {
   const answer = await server.request("POST", `/browsers/${id}/fork`, { body });
@@ -52,24 +21,15 @@ async function fork(id: string, body: object): Promise<ForkedBrowsers> {
 
 describe.skipIf(reason !== undefined)(`exact forks${reason === undefined ? "" : ` (${reason})`}`, () => {
   beforeAll(async () => {
-    server = await startTestServer({ placement: "sandbox", allow_private_hosts: ["127.0.0.1"] });
-    site = createServer((request, response) => {
-      seen.add(request.url ?? "");
-      response.setHeader("content-type", "text/html").end(page);
-    });
-    await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
-    address = `http://127.0.0.1:${String((site.address() as AddressInfo).port)}`;
+    sessions = await ExactSessions.open(page);
+    ({ server } = sessions);
   });
-  afterAll(async () => {
-    site.closeAllConnections();
-    site.close();
-    await server.close();
-  });
+  afterAll(() => sessions.close());
 
   it("have the state of the page, which is not loaded again", async () => {
     const parent = await begin({ forkable: true });
     const outline = await outlineOf(parent.session_id);
-    const loads = [...seen].filter((url) => url === "/").length;
+    const { loads } = sessions;
     const { browsers, mode, paused_ms: paused } = await fork(parent.session_id, { count: 3 });
     expect([mode, browsers.length]).toEqual(["exact", 3]);
     expect(paused).toBeGreaterThan(0);
@@ -77,13 +37,11 @@ describe.skipIf(reason !== undefined)(`exact forks${reason === undefined ? "" : 
       expect(forked_from).toBe(parent.session_id);
       expect(await outlineOf(id)).toBe(outline);
     }
-    expect([...seen].filter((url) => url === "/")).toHaveLength(loads);
+    expect(sessions.loads).toBe(loads);
     expect(await outlineOf(parent.session_id)).toBe(outline);
     for (const { session_id: id } of [parent, ...browsers])
       expect((await server.request("DELETE", `/browsers/${id}`)).status).toBe(204);
-    // Other programs of the machine have theirs.
-    const own = `shoal-copy-${String(process.pid)}-`;
-    await expect.poll(() => readdirSync("/dev/shm").filter((name) => name.startsWith(own))).toEqual([]);
+    await expect.poll(sessions.images).toEqual([]);
   });
 
   it("reach no host that the rules of their parent refuse", async () => {
@@ -94,11 +52,11 @@ describe.skipIf(reason !== undefined)(`exact forks${reason === undefined ? "" : 
     expect(answer.status).toBe(200);
     const outline = await outlineOf(parent.session_id);
     // The page requests an address ten times a second, from the first moment of a fork.
-    const before = seen.size;
+    const before = sessions.requests.length;
     const { browsers } = await fork(parent.session_id, { mode: "exact", count: 2 });
     expect(browsers).toHaveLength(2);
     for (const { session_id: id } of [...browsers, ...browsers]) expect(await outlineOf(id)).toBe(outline);
-    expect(seen.size).toBe(before);
+    expect(sessions.requests).toHaveLength(before);
   });
 
   it("are not made while a recording runs", async () => {
@@ -121,7 +79,7 @@ describe.skipIf(reason !== undefined)(`exact forks${reason === undefined ? "" : 
   });
 
   it("have a parent that stays a separate headless shell", async () => {
-    const { session_id: id } = await create({ forkable: true });
+    const { session_id: id } = await sessions.create({ forkable: true });
     expect(
       await server.request("PATCH", `/browsers/${id}`, {
         body: { chrome_policy: { HomepageLocation: "about:blank" } },

@@ -1,48 +1,23 @@
-import { examineHost } from "@shoal/placement";
-import { Browser, Snapshot } from "@shoal/schemas";
+import { Snapshot } from "@shoal/schemas";
 import { readdirSync, readFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestServer, type TestServer } from "../../../testing/test-server.ts";
-
-const { findings } = await examineHost();
-const reason = findings.find(({ name }) => name === "forks")?.advice;
+import { ExactSessions, noCopiesBecause as reason } from "../../../testing/exact-sessions.ts";
+import type { TestServer } from "../../../testing/test-server.ts";
 
 const page = `<title>Trip</title><label>To <input></label><p id="made"></p><script>
   made.textContent = "made " + Math.random();
 </script>`;
 
+let sessions: ExactSessions;
 let server: TestServer;
-let site: Server;
-let address: string;
-let loads = 0;
-
-async function create(body: object): Promise<Browser> {
-  const answer = await server.request("POST", "/browsers", { body: { timeout_seconds: 600, ...body } });
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-  return Browser.parse(answer.body);
-}
-
-async function outlineOf(id: string): Promise<string> {
-  const { body, status } = await server.request("POST", `/browsers/${id}/observe`, { body: {} });
-  expect(status, JSON.stringify(body)).toBe(200);
-  return (body as { outline: string }).outline;
-}
-
-/** Starts a session with a half-filled form. */
-async function begin(): Promise<Browser> {
-  const parent = await create({ forkable: true, tags: { team: "a" }, network: { private_hosts: ["127.0.0.1"] } });
-  for (const act of [
-    { type: "navigate", url: `${address}/` },
-    { type: "fill", role: "textbox", text: "Oslo is a rare word" },
-  ])
-    expect(await server.request("POST", `/browsers/${parent.session_id}/act`, { body: act })).toMatchObject({
-      status: 200,
-    });
-  return parent;
-}
+const create = (body: object) => sessions.create(body);
+const outlineOf = (id: string) => sessions.outlineOf(id);
+const begin = () =>
+  sessions.begin(
+    { forkable: true, tags: { team: "a" }, network: { private_hosts: ["127.0.0.1"] } },
+    "Oslo is a rare word",
+  );
 
 async function take(id: string, body: object): Promise<Snapshot> {
   const answer = await server.request("POST", `/browsers/${id}/snapshots`, { body });
@@ -51,23 +26,13 @@ async function take(id: string, body: object): Promise<Snapshot> {
 }
 
 const blobs = () => readdirSync(join(server.dataDir, "blobs", "snapshots"));
-const images = () => readdirSync("/dev/shm").filter((name) => name.startsWith(`shoal-copy-${String(process.pid)}-`));
 
 describe.skipIf(reason !== undefined)(`exact snapshots${reason === undefined ? "" : ` (${reason})`}`, () => {
   beforeAll(async () => {
-    server = await startTestServer({ placement: "sandbox", allow_private_hosts: ["127.0.0.1"] });
-    site = createServer((_request, response) => {
-      loads += 1;
-      response.setHeader("content-type", "text/html").end(page);
-    });
-    await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
-    address = `http://127.0.0.1:${String((site.address() as AddressInfo).port)}`;
+    sessions = await ExactSessions.open(page);
+    ({ server } = sessions);
   });
-  afterAll(async () => {
-    site.closeAllConnections();
-    site.close();
-    await server.close();
-  });
+  afterAll(() => sessions.close());
 
   it("start sessions with the page as it was, after the end of their session, several at a time", async () => {
     const parent = await begin();
@@ -81,7 +46,7 @@ describe.skipIf(reason !== undefined)(`exact snapshots${reason === undefined ? "
     });
     expect(snapshot.paused_ms).toBeGreaterThan(0);
     expect(await server.request("GET", `/browsers/${parent.session_id}`)).toMatchObject({ status: 404 });
-    const before = loads;
+    const { loads } = sessions;
     const ref = { snapshot: { id: snapshot.id } };
     const started = await Promise.all([
       create({ ...ref, name: "first", timeout_seconds: 900, tags: { team: "b" } }),
@@ -92,8 +57,8 @@ describe.skipIf(reason !== undefined)(`exact snapshots${reason === undefined ? "
       { tags: { team: "a" }, network: { private_hosts: ["127.0.0.1"] }, forked_from: parent.session_id },
     ]);
     for (const { session_id: id } of started) expect(await outlineOf(id)).toBe(outline);
-    expect(loads).toBe(before);
-    await expect.poll(images).toEqual([]);
+    expect(sessions.loads).toBe(loads);
+    await expect.poll(sessions.images).toEqual([]);
     // A session of a snapshot is as forkable as its original.
     const again = await take(started[0].session_id, { mode: "exact" });
     expect((await server.request("GET", "/snapshots")).body).toMatchObject([{ id: again.id }, { id: snapshot.id }]);
