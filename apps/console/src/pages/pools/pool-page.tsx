@@ -147,7 +147,7 @@ function FillSection({ pool }: { readonly pool: BrowserPool }) {
 
 function ConfigurationSection({ pool }: { readonly pool: BrowserPool }) {
   const { id, created_at, region, profile_id, browser_pool_config: config } = pool;
-  const { viewport, timeout_seconds, extensions = [] } = config;
+  const { viewport, timeout_seconds, extensions = [], recording, vaults = [] } = config;
   return (
     <Section title="Configuration">
       <Details
@@ -173,6 +173,8 @@ function ConfigurationSection({ pool }: { readonly pool: BrowserPool }) {
           ],
           ["Proxy", config.proxy_id],
           ["Extensions", extensions.map((one) => one.name ?? one.id).join(", ")],
+          ["Vaults", vaults.map((one) => one.name ?? one.id).join(", ")],
+          ["Video of leased browsers", recording && (recording.video === true ? "On" : "Off")],
           ["Region", region],
         ]}
       />

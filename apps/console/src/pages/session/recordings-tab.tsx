@@ -35,7 +35,7 @@ export function RecordingsTab({ browser }: { readonly browser: Browser }) {
 }
 
 function Recording({ id, replay }: { readonly id: string; readonly replay: Replay }) {
-  const { finished_at, failure_reason, marks = [], replay_id, replay_view_url, started_at } = replay;
+  const { by_default, finished_at, failure_reason, marks = [], replay_id, replay_view_url, started_at } = replay;
   const isRunning = finished_at == null && failure_reason === undefined;
   return (
     <Card withBorder padding="sm">
@@ -52,7 +52,7 @@ function Recording({ id, replay }: { readonly id: string; readonly replay: Repla
         <Group gap="xs">
           {isRunning && (
             <Badge color="red" variant="dot" tt="none">
-              Recording
+              {by_default === true ? "Recording until the end" : "Recording"}
             </Badge>
           )}
           <Button
