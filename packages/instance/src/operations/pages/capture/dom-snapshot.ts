@@ -114,7 +114,8 @@ export class DomDocument extends DocumentNodes {
     this.inShadowRoots = new Set(nodes.shadowRootType?.index);
     this.checked = new Set(nodes.inputChecked?.index);
     this.selected = new Set(nodes.optionSelected?.index);
-    const indexes = (ids: ReadonlySet<number>) => [...ids].flatMap((id) => this.indexOf(id) ?? []);
+    const all = pressed.size + serving.size === 0 ? [] : Array.from({ length: this.count }, (_, index) => index);
+    const indexes = (ids: ReadonlySet<number>) => all.filter((index) => ids.has(this.backendNodeIdOf(index)));
     this.clickable = new Set(nodes.isClickable?.index);
     this.pressed = new Set(indexes(pressed));
     this.serving = new Set(indexes(serving));
@@ -150,11 +151,18 @@ export class DomDocument extends DocumentNodes {
 
   #readTree(): DomNode[] {
     const tree: DomNode[] = [];
+    const afters: DomNode[] = [];
     for (let index = 0; index < this.count; index++) {
       const parent = tree[this.parentOf(index)];
       const node = new DomNode(this, index, parent);
       tree.push(node);
       parent?.children.push(node);
+      if (node.tag === "::after") afters.push(node);
+    }
+    // A snapshot lists them before the content.
+    for (const after of afters) {
+      const siblings = after.parent?.children ?? [];
+      siblings.push(...siblings.splice(siblings.indexOf(after), 1));
     }
     return tree;
   }

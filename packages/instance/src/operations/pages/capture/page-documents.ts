@@ -113,10 +113,14 @@ function withScroller(metrics: PageMetrics, document: DomDocument): PageMetrics 
   return scroller;
 }
 
-/** Returns the document itself if no element has the focus. */
+/** Returns the document itself if no element has the focus. Frames of other sites keep theirs to themselves. */
 const focusedFunction = `function () {
+  const inside = (at) => {
+    const { activeElement, body } = at.contentDocument ?? {};
+    return activeElement && activeElement !== body ? activeElement : at.shadowRoot?.activeElement;
+  };
   let at = document.activeElement;
-  while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  for (let inner = at; inner; inner = inside(at)) at = inner;
   return at === null || at === document.body ? document : at;
 }`;
 

@@ -230,6 +230,7 @@ class DocumentReader {
         box: rounded(box),
         ...(node.tag === "select" && {
           options: options(node)
+            .filter(({ isHidden }) => !isHidden)
             .slice(0, maxOptions)
             .map((option) => option.label),
         }),

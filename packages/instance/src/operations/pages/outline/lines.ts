@@ -4,6 +4,7 @@ import { options } from "../reading/states.ts";
 import { headingLevel } from "../reading/roles.ts";
 import { estimateTokens } from "./estimate.ts";
 import { hintsOf } from "./hints.ts";
+import { emptyBefore } from "./spans.ts";
 import { plainText, quote, shortTarget } from "./text.ts";
 
 export interface OutlineLine {
@@ -90,7 +91,10 @@ export class LineWriter {
   }
 
   #row(element: PageItemElement): string {
-    const cells = element.children.map((child) => this.#cell(child));
+    const cells = element.children.flatMap((child) => [
+      ...Array<string>(child.kind === "element" ? emptyBefore(child.node) : 0).fill(""),
+      this.#cell(child),
+    ]);
     const marks = this.#marks(element);
     const head = [...(element.shownName === "" ? [] : [quote(element.shownName)]), ...(marks === "" ? [] : [marks])];
     return `${head.length === 0 ? "" : `row ${head.join(" ")} `}| ${cells.join(" | ")}`;
@@ -145,10 +149,11 @@ export class LineWriter {
 
   #options(element: PageItemElement): string {
     if (element.node.tag !== "select") return "";
-    const all = options(element.node);
+    const all = options(element.node).filter(({ isHidden }) => !isHidden);
     const shown = element.node === this.#wanted?.node ? all : all.slice(0, maxOptions);
     const more = all.length > shown.length ? ` and ${String(all.length - shown.length)} more` : "";
-    return `options ${shown.map(({ label }) => quote(label, 100)).join(", ")}${more}`;
+    const listed = shown.map(({ isDisabled, label }) => `${quote(label, 100)}${isDisabled ? " (disabled)" : ""}`);
+    return `options ${listed.join(", ")}${more}`;
   }
 
   #add(item: PageItem, { depth, parent, prefix }: Place, content: string): OutlineLine {

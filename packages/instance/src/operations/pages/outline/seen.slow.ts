@@ -7,6 +7,7 @@ import { pressCases } from "../testing/press-cases.ts";
 import { cases } from "../testing/seen-cases.ts";
 import { clicks } from "../testing/seen-clicks.ts";
 import { texts } from "../testing/seen-texts.ts";
+import { wordCases } from "../testing/word-cases.ts";
 
 const session = new ActingSession({ kind: "headless_shell", executable: findChromium("headless_shell") ?? "missing" });
 
@@ -19,8 +20,20 @@ async function outlineOf(html: string, script = ""): Promise<string[]> {
 }
 
 describe("an outline has what a person sees or reaches", () => {
-  it.each([...cases, ...drawnCases, ...partCases, ...pressCases])("$kind: $html", async ({ html, lines, script }) => {
-    expect(await outlineOf(html, script)).toEqual(lines);
+  it.each([...cases, ...drawnCases, ...partCases, ...pressCases, ...wordCases])(
+    "$kind: $html",
+    async ({ html, lines, script }) => {
+      expect(await outlineOf(html, script)).toEqual(lines);
+    },
+  );
+
+  it("and the words of options, not the marks of the browser, while a list is open", async () => {
+    await session.show(
+      `<style>select,::picker(select){appearance:base-select}</style><select aria-label=Pet><button><selectedcontent></selectedcontent></button><option>Cat<option>Dog</select>`,
+    );
+    await session.done({ type: "click", role: "combobox", name: "Pet" });
+    const { text } = await session.instance.call("POST", "/observe", "{}");
+    expect((JSON.parse(text) as { outline: string }).outline).toContain(`= "Cat" options "Cat", "Dog"`);
   });
 
   it.each(clicks)("and a click reaches it: %s %s", async (role, name, html, script = "") => {

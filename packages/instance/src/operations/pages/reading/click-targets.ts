@@ -134,12 +134,22 @@ function alikeCharacters(listening: Listening): number | undefined {
 /** Whether an element has one part only. A listener of a whole page serves no part of it. */
 function isOnlyPart(node: DomNode): boolean {
   if (pageRoots.has(node.tag) || (node.parent !== undefined && pageRoots.has(node.parent.tag))) return false;
-  return elementsOf(node).filter(({ isLaidOut }) => isLaidOut).length === 1;
+  return hasOneShown(node);
 }
 
 /** Whether it is all that a page has. */
 function isRoot({ parent }: DomNode): boolean {
-  return parent?.tag === "body" && elementsOf(parent).filter(({ isLaidOut }) => isLaidOut).length === 1;
+  return parent?.tag === "body" && hasOneShown(parent);
+}
+
+/** Stops at the second: a page may ask for each of its parts. */
+function hasOneShown({ children }: DomNode): boolean {
+  let shown = 0;
+  for (const { isLaidOut, tag } of children) {
+    if (!isLaidOut || tag.startsWith("#") || tag.startsWith("::")) continue;
+    if (++shown > 1) return false;
+  }
+  return shown === 1;
 }
 
 /** A person presses the canvas in it. */

@@ -6,6 +6,8 @@ export const maxNameCharacters = 200;
 const maxScanned = 20_000;
 const maxDepth = 200;
 const maxNodes = 2_000;
+/** Drawn by the browser, in the place of words. */
+export const marks: ReadonlySet<string> = new Set(["::marker", "::checkmark", "::picker-icon"]);
 const buttonTypes: ReadonlySet<string> = new Set(["button", "submit", "reset", "image"]);
 
 /**
@@ -18,7 +20,9 @@ export function nameOf(node: DomNode, role: string): string {
   const isMedia = role === "audio" || role === "video";
   if (known === undefined || isMedia || (known.name === "" && (role === "clickable" || roleOfItem(node) !== undefined)))
     return nameByMarkup(node, role);
-  const name = clean(known.name) || nameOfHost(node, role);
+  // The glyph of an icon font is the name for Chromium, and no name here.
+  const ofGlyph = known.name === "" ? "" : (node.attribute("title") ?? "");
+  const name = clean(known.name) || nameOfHost(node, role) || clean(ofGlyph);
   const sources = name === "" || hasStatedName(node) ? [] : sourcesOf(node, role);
   if (!sources.some(holdsHiddenText)) return name;
   const seen = clean(
@@ -101,7 +105,8 @@ export function textBelow(node: DomNode | undefined, { except, hidden = false }:
     characters += text.length;
     if (label !== "" || at.tag === "select" || at.tag === "script" || at.tag === "style" || at.tag === "textarea")
       return;
-    const isBlock = at.isLaidOut && !at.isText && at.style("display") !== "inline" && !at.tag.startsWith("::");
+    const isBlock =
+      at.tag === "br" || (at.isLaidOut && !at.isText && at.style("display") !== "inline" && !at.tag.startsWith("::"));
     if (isBlock) parts.push(" ");
     for (const child of at.children) visit(child, depth + 1);
     if (isBlock) parts.push(" ");
@@ -112,7 +117,7 @@ export function textBelow(node: DomNode | undefined, { except, hidden = false }:
 
 function ownText(node: DomNode, hidden: boolean): string {
   if (!node.isText && !node.tag.startsWith("::")) return "";
-  if (isSecret(node.isText ? node.parent : node) || node.tag === "::marker") return "";
+  if (isSecret(node.isText ? node.parent : node) || marks.has(node.tag)) return "";
   if (hidden && !node.isLaidOut) return node.value.slice(0, maxScanned);
   const text = node.renderedText.slice(0, maxScanned);
   return hidden || text.trim() === "" || node.isVisible ? text : "";
@@ -129,8 +134,9 @@ function holdsHiddenText(node: DomNode): boolean {
     // A person sees no gap where a word may be broken; Chromium reports one.
     if (at.tag === "wbr") return true;
     if (isField(at)) return isSecret(at);
-    if (!at.isText || !at.isLaidOut || at.value.trim() === "") return false;
-    return isSecret(at.parent) || !at.isVisible;
+    const isPseudo = at.tag.startsWith("::") && !marks.has(at.tag);
+    if (!at.isLaidOut || (isPseudo ? at.renderedText : at.isText ? at.value : "").trim() === "") return false;
+    return isSecret(isPseudo ? at : at.parent) || !at.isVisible;
   });
 }
 

@@ -238,7 +238,9 @@ class TreeReader {
       inside: inside.inside === "control" ? "control" : kind,
       isLabel: inside.isLabel && !isUsable(role),
     });
-    return role === "image" ? pieces.filter((piece) => piece.kind !== "text") : pieces;
+    // A picture has no text; a drawing does, also one with a title.
+    const isPicture = role === "image" && node.accessible?.role !== "SvgRoot";
+    return isPicture ? pieces.filter((piece) => piece.kind !== "text") : pieces;
   }
 
   #meaningful(node: DomNode, { around, name, path, pieces, role }: Found): readonly Piece[] {
@@ -311,7 +313,7 @@ class TreeReader {
     const isHidden = around.isDoubtful || this.#options.ariaHidden === true;
     const isUntold = node.isUntold || node.tag === "area" || (isHidden && node.accessible === undefined);
     const role = roleOf(node) ?? (isUntold ? statedRole(node) : undefined);
-    if (role !== undefined && !(role === "group" && isPlainGroup(node) && isClickable(node, around))) return role;
+    if (role !== undefined && !(isPlainPart(node, role) && isClickable(node, around))) return role;
     if (pageRoots.has(node.tag) || node.tag.startsWith("#")) return undefined;
     if (node.tag === "label") return isLabelOfHidden(node) ? "clickable" : undefined;
     return isClickable(node, around) ? "clickable" : undefined;
@@ -346,11 +348,12 @@ function leavesOf(items: readonly PageItem[]) {
   return items.flatMap((item) => (item.kind === "line" ? item.parts : [item]));
 }
 
-/** Chromium calls some parts of a page a group only because they take the focus. */
-function isPlainGroup(node: DomNode): boolean {
-  return (
-    node.accessible?.name === "" && node.attribute("role") !== "group" && (node.tag === "div" || node.tag === "span")
-  );
+/** Chromium calls some parts of a page a group only because they take the focus, and those of drawings always. */
+function isPlainPart(node: DomNode, role: string): boolean {
+  const { accessible, tag } = node;
+  if (tag === "canvas") return accessible?.role === "Canvas";
+  if (role !== "group" || node.attribute("role") === "group") return false;
+  return tag === "g" || (accessible?.name === "" && (tag === "div" || tag === "span"));
 }
 
 /** Whether it takes the focus or can be dragged, also with controls inside. */

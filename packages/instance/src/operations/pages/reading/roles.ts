@@ -88,11 +88,11 @@ export function shownRole(role: string): string {
 /** Returns the role in Chromium's accessibility tree; `undefined` for elements that an outline shows without a role. */
 export function roleOf(node: DomNode): string | undefined {
   if (frameTags.has(node.tag)) return "iframe";
-  if (isEditor(node) && (node.accessible === undefined || node.accessible.role === "generic")) return "textbox";
+  if (isEditor(node) && (node.accessible === undefined || isPlainEditor(node.accessible.role))) return "textbox";
   if (isTablePart(node)) return node.tag === "table" ? "table" : tagRoles.get(node.tag);
   if (node.accessible === undefined) return undefined;
   const { name, role } = node.accessible;
-  if (role === "SvgRoot") return name === "" ? undefined : "image";
+  if (role === "SvgRoot" || role === "Canvas") return name === "" ? undefined : "image";
   if (focusableRoles.has(role)) return isFocusable(node) ? role : undefined;
   const kept = roleOfItem(node);
   if (kept !== undefined) return kept;
@@ -161,6 +161,14 @@ function nativeRole(node: DomNode): string | undefined {
 function isEditor(node: DomNode): boolean {
   const editable = node.attribute("contenteditable");
   return editable !== undefined && editable !== "false";
+}
+
+/** Chromium names an editor by its tag, such as a paragraph. Cells and items of lists keep their places. */
+function isPlainEditor(role: string): boolean {
+  return (
+    !isUsable(shownRole(role)) &&
+    !/^(?:(?:.+)?cell|columnheader|grid|listitem|list|row|rowheader|table|treegrid)$/i.test(role)
+  );
 }
 
 export function isField({ tag }: DomNode): boolean {

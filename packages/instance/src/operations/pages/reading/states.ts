@@ -56,7 +56,8 @@ function has(node: DomNode, attribute: string): boolean {
 
 /** The value of a field; `undefined` for elements without one. Never contains a password. */
 export function fieldValue(node: DomNode, role: string): string | undefined {
-  if (node.tag === "select") return options(node).find(({ isSelected }) => isSelected)?.label;
+  if (node.tag === "select") return selectedOf(node);
+  if (node.tag === "input" && node.attribute("type")?.toLowerCase() === "file") return fileOf(node);
   if (!valueRoles.has(role)) return undefined;
   if (node.tag !== "input" && node.tag !== "textarea") {
     if (isSecret(node)) return hiddenValue;
@@ -74,9 +75,26 @@ export function holdsSecret(node: DomNode): boolean {
   return node.attribute("type")?.toLowerCase() === "password" || isSecret(node);
 }
 
+/** The name of the chosen file; of several files, what the browser says about them. */
+function fileOf(node: DomNode): string | undefined {
+  const path = node.document.fieldValueOf(node);
+  if (path === "") return undefined;
+  return clean(node.accessible?.value ?? path.replace(/^.*[\\/]/s, ""));
+}
+
+/** The choice, or all choices of a list. */
+function selectedOf(node: DomNode): string | undefined {
+  const selected = options(node).filter(({ isSelected }) => isSelected);
+  if (selected.length < 2) return selected[0]?.label;
+  return clean(selected.map(({ label }) => label).join(", "), maxValueCharacters);
+}
+
 export interface FieldOption {
   readonly label: string;
   readonly isSelected: boolean;
+  readonly isDisabled: boolean;
+  /** Whether a person cannot choose it, such as the text before the first choice. */
+  readonly isHidden: boolean;
 }
 
 const maxOptions = 1_000;
@@ -90,6 +108,8 @@ export function options(node: DomNode): readonly FieldOption[] {
         found.push({
           label: clean(child.attribute("label") ?? textBelow(child, { hidden: true }), 100),
           isSelected: child.document.selected.has(child.index),
+          isDisabled: has(child, "disabled") || (at.tag === "optgroup" && has(at, "disabled")),
+          isHidden: has(child, "hidden"),
         });
       else if (child.tag !== "selectedcontent") visit(child);
     }

@@ -62,7 +62,7 @@ function opaqueShare(stops: readonly GradientStop[], leastOpacity: number): numb
 }
 
 /** Splits at a character outside of parentheses. */
-function splitOutside(text: string, separator: string): string[] {
+export function splitOutside(text: string, separator: string): string[] {
   const parts: string[] = [];
   let depth = 0;
   let start = 0;

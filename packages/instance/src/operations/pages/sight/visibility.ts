@@ -1,10 +1,11 @@
 import { intersection, isTooSmall } from "./boxes.ts";
 import { isHiddenByMistake } from "./aria-hidden.ts";
 import { type Colour, colourOf, over, plainGradient } from "./colours.ts";
-import { isCutAway, isFilteredAway } from "./cut-away.ts";
+import { type DrawnShape, filterOpacity, leftOf } from "./cut-away.ts";
 import type { Box, DocumentNodes } from "./document-nodes.ts";
 import { isSlanted, isTurnedAway, multiplied, type Turn, turnOf, unturned } from "./facing.ts";
 import { leavesMost } from "./masks.ts";
+import { drawnShapes } from "./drawn-shapes.ts";
 import { type Anchor, type Painted, Painting } from "./painting.ts";
 
 /** Text below these limits cannot be read by a person. */
@@ -63,6 +64,21 @@ const pictureTags: ReadonlySet<string> = new Set([
   ...["img", "video", "canvas", "iframe", "object", "embed", "image", "use"],
 ]);
 const shapeTags: ReadonlySet<string> = new Set(["rect", "circle", "ellipse", "path", "polygon", "polyline", "line"]);
+/** Parts of a drawing that only others use. */
+const unpaintedTags: ReadonlySet<string> = new Set([
+  ...[
+    "clippath",
+    "defs",
+    "filter",
+    "lineargradient",
+    "marker",
+    "mask",
+    "metadata",
+    "pattern",
+    "radialgradient",
+    "symbol",
+  ],
+]);
 const frameTags: ReadonlySet<string> = new Set(["iframe", "frame", "object", "embed"]);
 
 /** Decides which nodes of a document a person can see: hidden text is a way to give instructions to agents. */
@@ -77,6 +93,7 @@ export class Visibility {
   readonly #page: Box;
   readonly #screen: Box;
   readonly #options: VisibilityOptions;
+  #shapes: ReadonlyMap<string, DrawnShape> | undefined;
   /** The element whose ground is that of the canvas. */
   readonly #canvasOwner: number;
 
@@ -159,19 +176,23 @@ export class Visibility {
     const box = nodes.boxOf(node);
     const style = this.#styleOf(node);
     const own = Number(style("opacity") || 1);
-    const opacity = around.opacity * (Number.isFinite(own) ? own : 1);
+    const filtered = filterOpacity(style("filter"));
+    const opacity = around.opacity * (Number.isFinite(own) ? own : 1) * filtered;
     const isTextGround = style("-webkit-background-clip").includes("text");
     const turn = this.#turnOf(node, around);
     const blendMode = style("mix-blend-mode");
+    const [clip, clipPath] = [style("clip"), style("clip-path")];
+    const left = box && leftOf(box, { clip, clipPath, shapeOf: this.#shapeOf, isDrawing: around.isDrawing });
     const inside: Surroundings = {
       opacity,
-      clip: this.#clip(node, box, around.clip),
+      clip: this.#clip(node, { box, left }, around.clip),
       window:
         box !== undefined && isWindow(nodes, node) ? intersection(around.window ?? this.#page, box) : around.window,
       isAriaHidden,
       isCut:
-        isCutAway(style("clip"), style("clip-path")) ||
-        isFilteredAway(style("filter"), leastOpacity) ||
+        (left !== undefined && isTooSmall(left)) ||
+        filtered < leastOpacity ||
+        (around.isDrawing && unpaintedTags.has(nodes.tagOf(node)) && nodes.tagOf(nodes.parentOf(node)) !== "use") ||
         !leavesMost(style("mask"), box ?? this.#page, leastOpacity) ||
         (style("backface-visibility") === "hidden" && isTurnedAway(turn)),
       isDrawing: nodes.tagOf(node) !== "foreignobject" && (around.isDrawing || nodes.tagOf(node) === "svg"),
@@ -263,12 +284,20 @@ export class Visibility {
     return !isHiddenByMistake(nodes, node);
   }
 
-  #clip(node: number, box: Box | undefined, around: Box | undefined): Box | undefined {
+  /** The shapes of drawings that cut elements, by their ids. */
+  readonly #shapeOf = (id: string): DrawnShape | undefined => (this.#shapes ??= drawnShapes(this.#nodes)).get(id);
+
+  #clip(
+    node: number,
+    { box, left }: { readonly box: Box | undefined; readonly left: Box | undefined },
+    around: Box | undefined,
+  ): Box | undefined {
     const nodes = this.#nodes;
     const tag = nodes.tagOf(node);
     if (box === undefined || tag === "html" || tag === "body") return around;
     // Scrolling does not move these elements into view. Their clipping ancestors do not apply either.
-    const outer = nodes.styleOf(node, "position") === "fixed" ? this.#screen : around;
+    const free = nodes.styleOf(node, "position") === "fixed" ? this.#screen : around;
+    const outer = left === undefined ? free : intersection(free ?? this.#page, left);
     const isContained = isPaintContained(nodes, node);
     const clipsX = isContained || isClipping(nodes.styleOf(node, "overflow-x"));
     const clipsY = isContained || isClipping(nodes.styleOf(node, "overflow-y"));

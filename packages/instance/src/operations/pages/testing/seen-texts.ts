@@ -10,7 +10,7 @@ export const texts: readonly (readonly [kind: string, html: string, text: string
   ["with a faded edge", `<p style="mask-image:linear-gradient(black 70%,transparent)">Shown</p>`, "Shown"],
   [
     "cut to nothing",
-    `<p>Shown</p><p style="clip-path:polygon(0 0,0 0,0 0)">No</p><p style="clip-path:circle(0)">No</p><p style="clip-path:url(#none)">No</p>`,
+    `<p>Shown</p><p style="clip-path:polygon(0 0,0 0,0 0)">No</p><p style="clip-path:circle(0)">No</p>`,
     "Shown",
   ],
   [
@@ -38,6 +38,12 @@ export const texts: readonly (readonly [kind: string, html: string, text: string
     "of a page that is hidden from assistive technology",
     `<div aria-hidden=true><h1>Sign in</h1><label>Mail <input></label></div>`,
     "# Sign in\n\nMail",
+  ],
+  ["of a page that is all decoration", `<main aria-hidden=true><h1>Head</h1><p>Text</p></main>`, "# Head\n\nText"],
+  [
+    "in cells of several rows",
+    `<table><tr><th rowspan=2>Item<th colspan=2>Price<tr><th>Net<th>Gross<tr><td rowspan=2>A<td colspan=2>3<tr><td>4<td>5</table>`,
+    "| Item | Price | |\n| - | - | - |\n| | Net | Gross |\n| A | 3 | |\n| | 4 | 5 |",
   ],
   ["that is decoration", `<p>Shown</p><div aria-hidden=true>★</div>`, "Shown"],
 ];

@@ -106,7 +106,7 @@ function toDom(node: Root["children"][number], document: Document): Node {
 
 function attributeOf(property: string): string {
   if (property === "className") return "class";
-  return property === "colSpan" ? "colspan" : property;
+  return property === "colSpan" || property === "rowSpan" ? property.toLowerCase() : property;
 }
 
 const elementType = 1;
@@ -121,6 +121,7 @@ export function fromDom(node: Node): ElementContent[] {
     for (const { name, value } of attributes) {
       if (name === "class") properties.className = value.split(" ");
       else if (name === "colspan") properties.colSpan = Number(value);
+      else if (name === "rowspan") properties.rowSpan = Number(value);
       else if (name === "href" || name === "src" || name === "alt" || name === "start") properties[name] = value;
     }
     return [{ type: "element", tagName: tagName.toLowerCase(), properties, children: fromDom(child) }];

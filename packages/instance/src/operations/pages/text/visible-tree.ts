@@ -4,7 +4,7 @@ import type { CapturedPage } from "../sight/captured-page.ts";
 import { DocumentNodes } from "../sight/document-nodes.ts";
 import { readableText } from "./readable-text.ts";
 import { isDataTable, isInline, tableRoles, tagFor } from "./tags.ts";
-import { Visibility } from "../sight/visibility.ts";
+import { Visibility, type VisibilityOptions } from "../sight/visibility.ts";
 
 /** Above these limits, the rest of the page is left out, and the text says so. */
 const maxNodes = 300_000;
@@ -15,6 +15,10 @@ const maxDepth = 60;
 const maxIndents = 8;
 const maxRecursion = 1_500;
 const maxFrames = 100;
+const maxSpannedColumns = 20;
+const maxSpannedRows = 200;
+/** Of all tables together. */
+const maxSpanned = 50_000;
 const maxAddressCharacters = 2_048;
 const maxAltCharacters = 300;
 
@@ -51,19 +55,32 @@ export interface VisibleTree {
 
 /** Builds the part of a page that a person can see, as HTML nodes without scripts, styles and fields. */
 export function readVisibleTree(page: CapturedPage): VisibleTree {
-  return new TreeReader(page).read();
+  const tree = new TreeReader(page, { ariaHidden: true }).read();
+  // A page is never empty only because it hides everything from assistive technology.
+  return hasText(tree.root) ? tree : new TreeReader(page, { ariaHidden: false }).read();
+}
+
+function hasText({ children }: Root | Element): boolean {
+  return children.some((child) =>
+    child.type === "text"
+      ? child.value.trim() !== ""
+      : child.type === "element" && (child.tagName === "img" || hasText(child)),
+  );
 }
 
 class TreeReader {
   readonly #page: CapturedPage;
+  readonly #options: VisibilityOptions;
   readonly #documents = new Map<string, SourceDocument | undefined>();
   #leftNodes = maxNodes;
   #leftCharacters = maxCharacters;
   #leftFrames = maxFrames;
+  #leftSpanned = maxSpanned;
   #isCut = false;
 
-  constructor(page: CapturedPage) {
+  constructor(page: CapturedPage, options: VisibilityOptions) {
     this.#page = page;
+    this.#options = options;
   }
 
   read(): VisibleTree {
@@ -91,7 +108,7 @@ class TreeReader {
       const nodes = new DocumentNodes(document, captured.strings, this.#leftNodes);
       this.#leftNodes -= nodes.count;
       if (nodes.count < (document.nodes.parentIndex?.length ?? 0)) this.#isCut = true;
-      source = { nodes, visibility: new Visibility(nodes), process };
+      source = { nodes, visibility: new Visibility(nodes, this.#options), process };
     }
     this.#documents.set(key, source);
     return source;
@@ -249,6 +266,14 @@ class TreeReader {
     place.into.push(pre);
   }
 
+  /** Each place that a cell fills becomes an empty cell. */
+  #spans(columns: number, rows: number): Record<string, number> {
+    const [colSpan, rowSpan] = [spanOf(columns, maxSpannedColumns), spanOf(rows, maxSpannedRows)];
+    this.#leftSpanned -= colSpan * rowSpan - 1;
+    if (this.#leftSpanned < 0) return {};
+    return { ...(colSpan > 1 && { colSpan }), ...(rowSpan > 1 && { rowSpan }) };
+  }
+
   #properties(
     { nodes }: SourceDocument,
     tag: string,
@@ -261,9 +286,13 @@ class TreeReader {
     const number = (name: string): number => Number.parseInt(attributes.get(name) ?? "", 10);
     if (tag === "ol" && number("start") >= 0) return { start: number("start") };
     if (tag !== "td" && tag !== "th") return {};
-    const spans = number("colspan");
-    return spans > 1 && spans <= 20 ? { colSpan: spans } : {};
+    return this.#spans(number("colspan"), number("rowspan"));
   }
+}
+
+/** 1 for a cell of one column or row. */
+function spanOf(stated: number, most: number): number {
+  return stated > 1 && stated <= most ? stated : 1;
 }
 
 function meaningful(

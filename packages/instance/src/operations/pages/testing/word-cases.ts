@@ -1,0 +1,99 @@
+import type { SeenCase } from "./seen-cases.ts";
+
+type Row = readonly [html: string, lines: string, script?: string];
+
+const kinds: Readonly<Record<string, readonly Row[]>> = {
+  "words after the content": [
+    [
+      `<style>.a::after{content:" EUR"} .b::before{content:"USD "}</style><p class=a>100</p><p class=b>100</p><span class=a>7</span> and <span class=b>8</span><div class=a onclick="1" style="cursor:pointer">Pay 9</div><ul><li class=a>five</ul>`,
+      `100 EUR\nUSD 100\n7 EUR and USD 8\nclickable "Pay 9 EUR" [e]\n* five EUR`,
+    ],
+    [`<style>button::after{content:"hidden words";font-size:0}</style><button>Buy</button>`, `button "Buy" [e]`],
+    [
+      `<style>button::after{content:attr(data-tip);opacity:0}</style><button data-tip="Save the page">Save</button>`,
+      `button "Save" [e]`,
+    ],
+  ],
+  "glyphs of icon fonts": [
+    [
+      `<style>.i::before{content:"\\f00d"}</style><button class=i title=Close></button><a href="#h" title="Go home"><i class=i></i></a><button title=Menu>\ue001</button><button class=i>Save</button>`,
+      `button "Close" [e]\nlink "Go home" [e] #h\nbutton "Menu" [e]\nbutton "Save" [e]`,
+    ],
+  ],
+  "cells that fill several places": [
+    [
+      `<table border=1><tr><th rowspan=2>Item<th colspan=2>Price<th>Note<tr><th>Net<th>Gross<th>x<tr><td rowspan=2>A<td colspan=2>3<td>n<tr><td>4<td>5<td>o</table>`,
+      `table\n  | Item | Price |  | Note\n  |  | Net | Gross | x\n  | A | 3 |  | n\n  |  | 4 | 5 | o`,
+    ],
+    [
+      `<table border=1><thead><tr><th rowspan=9>A<th>B</thead><tbody><tr><td>1<td>2</tbody></table>`,
+      `table\n  | A | B\n  | 1 | 2`,
+    ],
+  ],
+  "choices of lists": [
+    [
+      `<select multiple aria-label=M><option selected>a<option selected>b<option>c</select>`,
+      `listbox "M" [e] = "a, b" options "a", "b", "c"`,
+    ],
+    [
+      `<select aria-label=S><option hidden value="">Choose…</option><option disabled>No<option>Yes<optgroup label=G disabled><option>Old</optgroup></select>`,
+      `combobox "S" [e] = "Choose…" options "No" (disabled), "Yes", "Old" (disabled)`,
+    ],
+    [
+      `<input type=file id=f aria-label=F>`,
+      `button "F" [e] = "a.txt"`,
+      `t = new DataTransfer(); t.items.add(new File(["x"], "a.txt")); f.files = t.files; undefined`,
+    ],
+  ],
+  "parts of drawings with a title": [
+    [
+      `<svg width=300 height=60><title>Map</title><a href="#r"><rect width=50 height=50 fill=red><title>Red</title></rect></a><g onclick="1" style="cursor:pointer"><circle cx=90 cy=20 r=20 fill=red /><text x=80 y=50>In</text></g><g tabindex=0 aria-label="Node A"><circle cx=150 cy=20 r=10 /></g><text x=200 y=20>Legend</text></svg>`,
+      `image "Map"\n  link "Red" [e] #r\n  clickable "In" [e]\n  clickable "Node A" [e]\n  Legend`,
+    ],
+    [
+      `<svg width=300 height=60 viewBox="0 0 300 60"><defs><clipPath id=c><rect width=300 height=60 /></clipPath><text y=20>No</text></defs><symbol><text y=20>No</text></symbol><g clip-path="url(#c)"><text x=9 y=30>Label</text></g></svg>`,
+      `Label`,
+    ],
+  ],
+  "canvases with a name": [
+    [`<canvas width=100 height=50 aria-label=Chart></canvas>`, `image "Chart" 100×50 px`],
+    [
+      `<canvas id=k width=100 height=50 aria-label=Map></canvas><canvas width=9 height=9></canvas>`,
+      `clickable "Map" [e] 100×50 px`,
+      `k.onclick = () => {}`,
+    ],
+  ],
+  "editors that are other elements": [
+    [
+      `<h1 contenteditable>Title</h1><p contenteditable aria-label=Intro>one<br>two</p><label contenteditable>lab</label><ul><li contenteditable>item</ul>`,
+      `textbox [e] (1 of 2) = "Title"\ntextbox "Intro" [e] = "one two"\ntextbox [e] (2 of 2) = "lab"\n* [e] item`,
+    ],
+  ],
+  "shapes that cut": [
+    [
+      `<div style="clip-path:path('M0 0 L800 0 L800 90 L0 100 Z')"><button>Path</button></div><div style="clip-path:shape(from 0 0, hline to 100%, vline to 100%, hline by -100%, close)"><button>Shape</button></div><svg width=0 height=0 style="position:absolute"><clipPath id=w clipPathUnits=objectBoundingBox><path d="M0 0 L1 0 L1 .8 L0 1 Z"/></clipPath></svg><div style="clip-path:url(#w)"><button>Drawn</button></div><div style="clip-path:url(#unknown)"><button>Unknown</button></div>`,
+      `button "Path" [e]\nbutton "Shape" [e]\nbutton "Drawn" [e]\nbutton "Unknown" [e]`,
+    ],
+    [
+      `<div style="clip-path:inset(0 round 9px);height:60px;overflow:auto"><p style="height:200px">Top</p><button>Below</button></div>`,
+      `Top\nbutton "Below" [e]`,
+    ],
+  ],
+  "the focus in a frame": [
+    [
+      `<iframe title=F id=f srcdoc="<input aria-label=A>"></iframe>`,
+      `iframe "F"\n  textbox "A" [e] [focused]`,
+      `f.contentDocument.querySelector("input").focus()`,
+    ],
+  ],
+};
+
+/** What the words of an outline are made of. */
+export const wordCases: readonly SeenCase[] = Object.entries(kinds).flatMap(([kind, rows]) =>
+  rows.map(([html, lines, script]) => ({
+    kind,
+    html,
+    lines: lines.split("\n"),
+    ...(script !== undefined && { script }),
+  })),
+);
