@@ -7,7 +7,7 @@ const maxScanned = 20_000;
 const maxDepth = 200;
 const maxNodes = 2_000;
 /** Drawn by the browser, in the place of words. */
-export const marks: ReadonlySet<string> = new Set(["::marker", "::checkmark", "::picker-icon"]);
+const marks: ReadonlySet<string> = new Set(["::marker", "::checkmark", "::picker-icon"]);
 const buttonTypes: ReadonlySet<string> = new Set(["button", "submit", "reset", "image"]);
 
 /**

@@ -9,7 +9,7 @@ export interface DrawnShape extends Box {
   readonly isScaled: boolean;
 }
 
-export interface CutStyles {
+interface CutStyles {
   readonly clip: string;
   readonly clipPath: string;
   /** The shape with an id; `undefined` for an unknown id, which cuts nothing. */
