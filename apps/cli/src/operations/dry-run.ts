@@ -1,6 +1,7 @@
 import { withMapParts } from "./upload.ts";
 import type { CommandRequest, CommandSpec, GlobalFlags, OutputFormat, Run } from "../core/types.ts";
 import { plainRequest } from "../connection/call.ts";
+import { forShell } from "../core/for-shell.ts";
 import { reach } from "../connection/reach.ts";
 import { printJson, printJsonLine } from "../output/output.ts";
 import { printValue } from "../output/print-result.ts";
@@ -13,19 +14,14 @@ interface Unsent {
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-/** For a POSIX shell. */
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
 /** Reads the key from the environment, because other users can see command lines. */
 export function curlCommand({ method, url, headers, body }: PlainRequest, parts: readonly string[] = []): string {
-  const lines = [`curl${method === "GET" ? "" : ` -X ${method}`} ${quoted(url)}`];
+  const lines = [`curl${method === "GET" ? "" : ` -X ${method}`} ${forShell(url)}`];
   for (const [name, value] of Object.entries(headers))
     lines.push(
-      name === "authorization" ? '-H "authorization: Bearer $SHOAL_API_KEY"' : `-H ${quoted(`${name}: ${value}`)}`,
+      name === "authorization" ? '-H "authorization: Bearer $SHOAL_API_KEY"' : `-H ${forShell(`${name}: ${value}`)}`,
     );
-  if (body !== undefined) lines.push(`-d ${quoted(body)}`);
+  if (body !== undefined) lines.push(`-d ${forShell(body)}`);
   lines.push(...parts);
   return lines.join(" \\\n  ");
 }
@@ -37,12 +33,12 @@ export async function printRequest({ spec, request, given }: Unsent, flags: Glob
     spec.body === "multipart"
       ? Object.entries(withMapParts(spec, request.body ?? {})).map(
           ([field, value]) =>
-            `-F ${quoted(fields.get(field) === "file" ? `${field}=@${String(value)}` : `${field}=${typeof value === "string" ? value : JSON.stringify(value)}`)}`,
+            `-F ${forShell(fields.get(field) === "file" ? `${field}=@${String(value)}` : `${field}=${typeof value === "string" ? value : JSON.stringify(value)}`)}`,
         )
       : spec.body === "bytes"
         ? [
             `-H 'content-type: ${spec.sends ?? "application/octet-stream"}'`,
-            `--data-binary @${quoted(typeof given.file === "string" ? given.file : "-")}`,
+            `--data-binary @${forShell(typeof given.file === "string" ? given.file : "-")}`,
           ]
         : [];
   await printPlain({ plain, parts, body: request.body, format: (given.output ?? "table") as OutputFormat }, run);

@@ -135,14 +135,14 @@ it("prints help without starting the service", async () => {
 });
 
 describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
-  const dataDir = join(folder, "running");
+  const dataDir = join(folder, "it runs");
   const flags = ["--warm", "0", "--placement", "process", "--max-event-loop-delay-ms", "0"];
   beforeAll(async () => {
     // The first start creates the database, which takes longer.
     const service = await startService(dataDir, flags, bareEnv());
     await service.stop();
     expect(service.output()).toContain(
-      `The admin key is stored in ${join(dataDir, "admin-key.json")}. Commands on this machine read it from there with SHOAL_DATA_DIR=${dataDir}.\n`,
+      `The admin key is stored in ${join(dataDir, "admin-key.json")}. Commands on this machine read it from there with SHOAL_DATA_DIR='${dataDir}'.\n`,
     );
     // The output may be a log.
     expect(service.output()).not.toContain(service.apiKey);

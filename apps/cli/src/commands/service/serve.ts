@@ -4,6 +4,7 @@ import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import type { Run, Terminal } from "../../core/types.ts";
 import { ExitError } from "../../core/errors.ts";
 import { exitCodes } from "../../core/exit-codes.ts";
+import { forShell } from "../../core/for-shell.ts";
 import { loadService } from "./load-service.ts";
 import { isOwnHost } from "../../operations/open-url.ts";
 import { styled } from "../../output/output.ts";
@@ -55,10 +56,10 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
   const url = new URL(publicUrl ?? server.baseUrl);
   if (url.protocol === "http:" && !isOwnHost(url.hostname))
     terminal.stdout.write(
-      "Without TLS, keys and pages cross the network in clear text, and the console refuses to open. Put a proxy with TLS in front, and set SHOAL_PUBLIC_URL=https://… (docs/deploying.md).\n",
+      "Without TLS, keys and pages cross the network in clear text, and the console refuses to open. Put a proxy with TLS in front, and set SHOAL_PUBLIC_URL=https://… and SHOAL_TRUSTED_PROXIES (docs/operating.md).\n",
     );
   // Commands find a key only in the default folder or in SHOAL_DATA_DIR.
-  const where = resolve(defaultDataDir(run.env)) === dataDir ? "" : `SHOAL_DATA_DIR=${dataDir} `;
+  const where = resolve(defaultDataDir(run.env)) === dataDir ? "" : `SHOAL_DATA_DIR=${forShell(dataDir)} `;
   if (server.newAdminKey) {
     // Never print the key to a non-terminal; it may be a log.
     terminal.stdout.write(
