@@ -17,6 +17,13 @@ export function takePageKey(): void {
   history.replaceState(history.state, "", location.pathname + location.search);
 }
 
+/** The code of a one-time link, removed from the address so that it does not stay in the history. */
+export function takeLinkCode(): string | undefined {
+  const code = /^#link=([\w.-]{1,512})$/.exec(location.hash)?.[1];
+  if (code !== undefined) history.replaceState(history.state, "", location.pathname + location.search);
+  return code;
+}
+
 /** Sent with each request: services on other ports of the host get the cookie, but cannot read the storage of this page. */
 export const consoleHeaders = () => ({ "x-shoal-console": localStorage.getItem(pageKeyName) ?? "none" });
 

@@ -4,10 +4,11 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useRouterState, useSearch } from "@tanstack/react-router";
 import { Search, Unplug } from "lucide-react";
 import { Suspense, use, useEffect, useRef } from "react";
-import { type ConsoleSession, sessionQuery } from "../api/console-session.ts";
+import { type ConsoleSession, sessionQuery, takeLinkCode } from "../api/console-session.ts";
 import { SignedInProvider, shoalOf } from "../api/shoal.ts";
 import { lazyPart } from "../parts/lazy-part.ts";
 import { Logo } from "../parts/logo.tsx";
+import { tell } from "../parts/notices.ts";
 import { Failure, IsDown, Loading } from "../parts/states.tsx";
 import { Navigation } from "./navigation.tsx";
 import { PersonButton } from "./person-button.tsx";
@@ -85,12 +86,27 @@ function useFocusOnChange(close: () => void): void {
   }, [pathname, close]);
 }
 
+/** A link does not replace the session of a person: another site may have opened it. */
+function useUnneededLink(name: string): void {
+  useEffect(() => {
+    const take = () => {
+      if (takeLinkCode() !== undefined) tell(`You are still signed in as ${name}. To use the link, sign out first.`);
+    };
+    take();
+    window.addEventListener("hashchange", take);
+    return () => {
+      window.removeEventListener("hashchange", take);
+    };
+  }, [name]);
+}
+
 function SignedInFrame({ session }: { readonly session: ConsoleSession }) {
   const [isOpen, { toggle, close }] = useDisclosure();
   const palette = useDisclosure();
   const { project: wanted } = useSearch({ from: "__root__" });
   const project = session.projects.find(({ id, name }) => id === wanted || name === wanted) ?? session.projects[0];
   useFocusOnChange(close);
+  useUnneededLink(session.principal.name);
   return (
     <SignedInProvider value={{ session, project, shoal: shoalOf(project?.id) }}>
       <a href="#page-title" className="skip-link">

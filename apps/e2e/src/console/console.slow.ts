@@ -52,6 +52,17 @@ it("shows no field for a key and sends no code of a link without TLS", async () 
   await page.close();
 });
 
+it("keeps a signed-in person who opens a link, and removes its code from the address", async () => {
+  const { page, problems } = await person.openSignedIn("keys");
+  for (const path of ["keys#link=cl_shoal_code", "projects#link=cl_shoal_code"]) {
+    await page.goto(`${test.service.baseUrl}/console/${path}`);
+    await page.getByText("You are still signed in as admin.").first().waitFor();
+    expect(page.url()).toBe(`${test.service.baseUrl}/console/${path.split("#")[0] ?? ""}`);
+  }
+  expect(problems).toEqual([]);
+  await page.close();
+});
+
 it("opens nothing for a service on another port that the person visits", async () => {
   const { page } = await person.openSignedIn();
   let cookie = "";

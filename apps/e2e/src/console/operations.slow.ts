@@ -212,3 +212,37 @@ it("shows empty lists on a phone without sideways scrolling, usable with assisti
   expect(unexpected(problems)).toEqual([]);
   await page.close();
 });
+
+it("keeps what others changed while a form was open", async () => {
+  const { id } = await test.shoal.webhooks.create({ url: receiverUrl(), event_types: ["browser.ended"] });
+  const { page, problems } = await person.openSignedIn(`webhooks/${id}`);
+  await choose(page, "Actions for webhook", "Change");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel(/^Description/).fill("for the shop");
+  await test.shoal.webhooks.update(id, { event_types: ["browser_pool.filled"] });
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  expect(await test.shoal.webhooks.get(id)).toMatchObject({
+    description: "for the shop",
+    event_types: ["browser_pool.filled"],
+  });
+  await test.shoal.webhooks.delete(id);
+
+  const project = await test.shoal.projects.create({ name: "shared" });
+  await page.goto(`${test.service.baseUrl}/console/projects/${project.id}`);
+  await page.getByRole("button", { name: "Change evidence" }).click();
+  await dialog.getByLabel("Capture of new sessions").selectOption("off");
+  await test.shoal.projects.update(project.id, { default_recording: true });
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  expect(await test.shoal.projects.get(project.id)).toMatchObject({
+    default_telemetry: ["off"],
+    default_recording: true,
+  });
+  // Without a change, a form sends none.
+  await page.getByRole("button", { name: "Change evidence" }).click();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  expect(unexpected(problems)).toEqual([]);
+  await page.close();
+});

@@ -2,6 +2,7 @@ import { Checkbox, Textarea, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Checkbox.css";
 import type { AuthConnection } from "@shoal/schemas";
 import { useSignedIn } from "../../api/shoal.ts";
+import { changedIn } from "../../parts/forms/changed-in.ts";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 
 interface SettingsDialogProps {
@@ -11,10 +12,9 @@ interface SettingsDialogProps {
   readonly done: () => void;
 }
 
-export function SettingsDialog({ connection, isOpen, close, done }: SettingsDialogProps) {
-  const { connections } = useSignedIn().shoal.auth;
+function initialOf(connection: AuthConnection) {
   const { allowed_domains, auto_reauth, credential, health_check_interval, health_checks, login_url } = connection;
-  const initial = {
+  return {
     login_url: login_url ?? "",
     credential: credential?.name ?? "",
     allowed_domains: (allowed_domains ?? []).join("\n"),
@@ -24,27 +24,39 @@ export function SettingsDialog({ connection, isOpen, close, done }: SettingsDial
     save_credentials: connection.save_credentials,
     record_session: connection.record_session,
   };
+}
+type Values = ReturnType<typeof initialOf>;
+
+const bodyOf = ({ allowed_domains: domains, credential: name, health_check_interval: seconds, ...fields }: Values) => ({
+  ...fields,
+  allowed_domains: domains.split(/\s+/).filter((domain) => domain !== ""),
+  ...(name !== "" && { credential: { name } }),
+  ...(seconds !== "" && { health_check_interval: Number(seconds) }),
+});
+
+export function SettingsDialog({ connection, isOpen, close, done }: SettingsDialogProps) {
+  const { connections } = useSignedIn().shoal.auth;
   return (
     <FormDialog
       isOpen={isOpen}
       title="Settings of the connection"
       action="Save"
-      initial={initial}
-      submit={({ allowed_domains: domains, credential: name, health_check_interval: seconds, ...fields }) =>
-        connections.update(connection.id, {
-          ...fields,
-          allowed_domains: domains.split(/\s+/).filter((domain) => domain !== ""),
-          ...(name !== "" && name !== initial.credential && { credential: { name } }),
-          ...(seconds !== "" && { health_check_interval: Number(seconds) }),
-        })
+      initial={initialOf(connection)}
+      submit={(values: Values, before: Values) =>
+        connections.update(connection.id, changedIn(bodyOf(before), bodyOf(values)))
       }
       done={done}
       close={close}
     >
-      {({ check, text }) => (
+      {({ check, initial, text }) => (
         <>
           <TextInput label="Address of the login form" {...text("login_url")} data-autofocus />
-          <TextInput label="Name of the stored credential" {...text("credential")} />
+          <TextInput
+            label="Name of the stored credential"
+            {...text("credential")}
+            // Another one can take its place. None cannot.
+            required={initial.credential !== ""}
+          />
           <Textarea
             label="Further domains of the login"
             description="One per line"

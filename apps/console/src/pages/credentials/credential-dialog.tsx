@@ -2,6 +2,7 @@ import { NativeSelect, PasswordInput, Textarea, TextInput } from "@mantine/core"
 import type { Credential } from "@shoal/schemas";
 import { useSignedIn } from "../../api/shoal.ts";
 import { namedValuesIn } from "../../base/named-values.ts";
+import { changedIn } from "../../parts/forms/changed-in.ts";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 
 const providers = [
@@ -37,7 +38,7 @@ export function CredentialDialog({ edited, close, done }: CredentialDialogProps)
         totp_secret: "",
         sso_provider: known?.sso_provider ?? "",
       }}
-      submit={async ({ domain, name, others, password, sso_provider, totp_secret, username }) => {
+      submit={async ({ domain, name, others, password, sso_provider, totp_secret, username }, initial) => {
         const values = {
           ...(username !== "" && { username }),
           ...(password !== "" && { password }),
@@ -46,7 +47,11 @@ export function CredentialDialog({ edited, close, done }: CredentialDialogProps)
         const totp = totp_secret !== "" && { totp_secret };
         if (known === undefined)
           return credentials.create({ name, domain, values, ...totp, ...(sso_provider !== "" && { sso_provider }) });
-        return credentials.update(known.id, { name, values, ...totp, sso_provider });
+        const changed = changedIn(
+          { name: initial.name, sso_provider: initial.sso_provider, values: {} },
+          { name, sso_provider, values },
+        );
+        return credentials.update(known.id, { ...changed, ...totp });
       }}
       done={done}
       close={close}

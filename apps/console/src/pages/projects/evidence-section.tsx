@@ -6,6 +6,7 @@ import { useState } from "react";
 import { useOrganization } from "../../api/shoal.ts";
 import { Details } from "../../parts/detail/details.tsx";
 import { Section } from "../../parts/detail/section.tsx";
+import { changedIn } from "../../parts/forms/changed-in.ts";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 
 const parts = {
@@ -95,11 +96,8 @@ function EvidenceDialog({ project, isOpen, close }: EvidenceDialogProps) {
         interaction: chosen.includes("interaction"),
         screenshot: chosen.includes("screenshot"),
       }}
-      submit={({ captures, records, ...named }) =>
-        shoal.projects.update(id, {
-          default_telemetry: captures === "service" ? null : captures === "off" ? ["off"] : chosenIn(named),
-          default_recording: records === "service" ? null : records === "true",
-        })
+      submit={(values: Values, initial: Values) =>
+        shoal.projects.update(id, changedIn(bodyOf(initial), bodyOf(values)))
       }
       done={() => {
         close();
@@ -140,6 +138,18 @@ function EvidenceDialog({ project, isOpen, close }: EvidenceDialogProps) {
     </FormDialog>
   );
 }
+
+interface Values extends Readonly<Record<Part, boolean>> {
+  readonly captures: string;
+  readonly records: string;
+}
+
+const nothing: DefaultTelemetry = ["off"];
+
+const bodyOf = ({ captures, records, ...named }: Values) => ({
+  default_telemetry: captures === "service" ? null : captures === "off" ? nothing : chosenIn(named),
+  default_recording: records === "service" ? null : records === "true",
+});
 
 function chosenIn(values: Readonly<Record<Part, boolean>>): DefaultTelemetry {
   const named = partNames.filter((name) => values[name]);

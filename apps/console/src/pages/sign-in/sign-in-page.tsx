@@ -2,18 +2,11 @@ import { Alert, Anchor, Button, Center, Divider, Paper, PasswordInput, Stack, Te
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleAlert } from "lucide-react";
 import { type SyntheticEvent, useEffect, useRef, useState } from "react";
-import { signIn, signInWaysQuery } from "../../api/console-session.ts";
+import { signIn, signInWaysQuery, takeLinkCode } from "../../api/console-session.ts";
 import { serviceUrl } from "../../base/place.ts";
 import { shownError } from "../../base/shown-error.ts";
 import { Loading } from "../../parts/states.tsx";
 import { Logo } from "../../parts/logo.tsx";
-
-/** The code of a one-time link, removed from the address so that it does not stay in the history. */
-function takeLinkCode(): string | undefined {
-  const code = /^#link=([\w.-]{1,512})$/.exec(location.hash)?.[1];
-  if (code !== undefined) history.replaceState(history.state, "", location.pathname + location.search);
-  return code;
-}
 
 export function SignInPage() {
   const queries = useQueryClient();

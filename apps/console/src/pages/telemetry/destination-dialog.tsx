@@ -2,6 +2,7 @@ import { Textarea, TextInput } from "@mantine/core";
 import type { OtlpDestination } from "@shoal/schemas";
 import { useSignedIn } from "../../api/shoal.ts";
 import { namedValuesIn } from "../../base/named-values.ts";
+import { changedIn } from "../../parts/forms/changed-in.ts";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 
 interface DestinationDialogProps {
@@ -27,16 +28,18 @@ export function DestinationDialog({ edited, close, done }: DestinationDialogProp
         headers: "",
         removed: "",
       }}
-      submit={async ({ name, endpoint, description, headers, removed }) => {
+      submit={async ({ name, endpoint, description, headers, removed }, initial) => {
         const set = namedValuesIn(headers);
         if (known === undefined) return destinations.create({ name, endpoint, description, headers: set });
         const gone = removed.split(/[\s,]+/).filter((header) => header !== "");
-        return destinations.update(known.id, {
-          name,
-          endpoint,
-          description,
-          headers: { ...Object.fromEntries(gone.map((header) => [header, null])), ...set },
-        });
+        const before = {
+          name: initial.name,
+          endpoint: initial.endpoint,
+          description: initial.description,
+          headers: {},
+        };
+        const changed = { ...Object.fromEntries(gone.map((header) => [header, null])), ...set };
+        return destinations.update(known.id, changedIn(before, { name, endpoint, description, headers: changed }));
       }}
       done={done}
       close={close}

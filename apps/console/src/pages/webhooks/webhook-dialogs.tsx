@@ -1,6 +1,7 @@
 import { Textarea, TextInput } from "@mantine/core";
 import type { CreateWebhook, Webhook } from "@shoal/schemas";
 import { useSignedIn } from "../../api/shoal.ts";
+import { changedIn } from "../../parts/forms/changed-in.ts";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 import { EventTypes } from "./event-types.tsx";
 
@@ -14,6 +15,12 @@ type EventType = NonNullable<CreateWebhook["event_types"]>[number];
 
 /** The dialog's form holds texts only. */
 const typesIn = (text: string) => text.split(" ").filter((type) => type !== "") as EventType[];
+
+const bodyOf = ({ url, description, event_types }: WebhookValues) => ({
+  url,
+  description,
+  event_types: typesIn(event_types),
+});
 
 export function CreateWebhookDialog(props: DialogProps) {
   const { shoal } = useSignedIn();
@@ -46,9 +53,7 @@ export function EditWebhookDialog({ webhook, ...props }: DialogProps & { readonl
         description: webhook.description ?? "",
         event_types: webhook.event_types.join(" "),
       }}
-      submit={({ url, description, event_types }) =>
-        shoal.webhooks.update(webhook.id, { url, description, event_types: typesIn(event_types) })
-      }
+      submit={(values, initial) => shoal.webhooks.update(webhook.id, changedIn(bodyOf(initial), bodyOf(values)))}
     />
   );
 }
@@ -63,7 +68,7 @@ interface WebhookFormProps extends DialogProps {
   readonly title: string;
   readonly action: string;
   readonly initial: WebhookValues;
-  readonly submit: (values: WebhookValues) => PromiseLike<Webhook>;
+  readonly submit: (values: WebhookValues, initial: WebhookValues) => PromiseLike<Webhook>;
 }
 
 function WebhookForm(props: WebhookFormProps) {
