@@ -115,3 +115,15 @@ it.each(["profiles list", "api GET /profiles", "deploy rollback some-id", `deplo
     expect(stdout).toMatch(/^[A-Z]+ http/);
   },
 );
+
+it.each([
+  [
+    "values of credentials",
+    ["credentials", "create", "--name", "shop", "--domain", "shop.example", "--value", "password=hunter2"],
+  ],
+  ["variables of apps", ["deploy", file, "--env", "TOKEN=hunter2"]],
+])("hides %s", async (_what, words) => {
+  const { stdout } = await dryRun(words);
+  expect(stdout).toContain("***");
+  expect(stdout).not.toContain("hunter2");
+});

@@ -8,6 +8,8 @@ import { printValue } from "../output/print-result.ts";
 import type { PlainRequest } from "../connection/send.ts";
 import { redactedHeader } from "../connection/wire-log.ts";
 
+type Fields = Readonly<Record<string, unknown>>;
+
 interface Unsent {
   readonly spec: CommandSpec;
   readonly request: CommandRequest;
@@ -26,7 +28,10 @@ export function curlCommand({ method, url, headers, body }: PlainRequest, parts:
   return lines.join(" \\\n  ");
 }
 
-export async function printRequest({ spec, request, given }: Unsent, flags: GlobalFlags, run: Run): Promise<void> {
+/** With `***` in place of secrets, because terminals keep what they show. */
+export async function printRequest(unsent: Unsent, flags: GlobalFlags, run: Run): Promise<void> {
+  const { given, spec } = unsent;
+  const request = withoutSecrets(unsent);
   const plain = plainRequest(spec, request, reach(flags, run, spec.open));
   const fields = new Map(spec.flags.map((flag) => [flag.field, flag.kind]));
   const parts =
@@ -42,6 +47,27 @@ export async function printRequest({ spec, request, given }: Unsent, flags: Glob
           ]
         : [];
   await printPlain({ plain, parts, body: request.body, format: (given.output ?? "table") as OutputFormat }, run);
+}
+
+function withoutSecrets({ request, spec }: Unsent): CommandRequest {
+  const { body } = request;
+  if (body === undefined) return request;
+  const secrets = spec.flags.filter(
+    ({ field, place, secret }) => place === "body" && (secret === true || /(^|\.)env_vars$/.test(field)),
+  );
+  return { ...request, body: secrets.reduce<Fields>((fields, { field }) => hide(fields, field.split(".")), body) };
+}
+
+/** A copy whose value at the path is hidden: of a map, each value. */
+function hide(fields: Fields, [name = "", ...rest]: readonly string[]): Fields {
+  const value = fields[name];
+  if (value === undefined || value === null) return fields;
+  if (typeof value !== "object" || Array.isArray(value))
+    return rest.length === 0 ? { ...fields, [name]: "***" } : fields;
+  const inner = value as Fields;
+  const hidden =
+    rest.length === 0 ? Object.fromEntries(Object.keys(inner).map((key) => [key, "***"])) : hide(inner, rest);
+  return { ...fields, [name]: hidden };
 }
 
 export async function printPlain(

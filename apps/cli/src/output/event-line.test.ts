@@ -15,9 +15,6 @@ it.each([
   [{ event: "log", message: "started\n", timestamp }, `${timestamp}  started\n`],
   [{ event: "log", message: "installing", source: "build", timestamp }, `${timestamp}  build   installing\n`],
   [{ event: "log", message: "failed", source: "stderr", timestamp }, `${timestamp}  stderr  failed\n`],
-  [{ stream: "stdout", data_b64: "aGkK" }, "hi\n"],
-  [{ stream: "stdout", data_b64: "G1szMW0=" }, "\\x1b[31m"],
-  [{ event: "exit", exit_code: 3 }, "Exited with status 3.\n"],
   [
     { event: "deployment_state", deployment: { status: "failed", status_reason: "no memory" }, timestamp },
     `${timestamp}  deployment_state  failed  no memory\n`,

@@ -1,6 +1,7 @@
 import type { OutputFormat, Terminal } from "../core/types.ts";
 import { cell, printable, printableLines } from "./format.ts";
 import { printJsonLine, styled } from "./output.ts";
+import { writeProcessOutput } from "./process-output.ts";
 import { telemetryLine } from "./telemetry-line.ts";
 
 const fileColours = { CREATE: "green", WRITE: "yellow", DELETE: "red", RENAME: "cyan" } as const;
@@ -13,9 +14,9 @@ export function printEvent(terminal: Terminal, event: object, format: OutputForm
     return;
   }
   const fields = event as Fields;
+  if (writeProcessOutput(terminal, fields)) return;
   const written =
     fileLine(terminal, fields) ??
-    outputText(fields) ??
     logLine(terminal, fields) ??
     stateLine(terminal, fields) ??
     versionLine(terminal, fields) ??
@@ -35,12 +36,6 @@ function fileLine(terminal: Terminal, { type, path, dest_path, is_dir }: Fields)
   const colour = type in fileColours ? fileColours[type as keyof typeof fileColours] : undefined;
   const target = typeof dest_path === "string" ? ` -> ${printable(dest_path)}` : "";
   return `${colour ? styled(terminal, colour, name) : name}  ${printable(path)}${is_dir === true ? "/" : ""}${target}\n`;
-}
-
-/** The output, unchanged, or the exit status. */
-function outputText({ data_b64, exit_code, event }: Fields): string | undefined {
-  if (typeof data_b64 === "string") return printableLines(Buffer.from(data_b64, "base64").toString("utf8"));
-  return event === "exit" ? `Exited with status ${cell(exit_code)}.\n` : undefined;
 }
 
 /** `2026-01-01T00:00:00.000Z  stdout  started`. Lines of files have no source. */

@@ -105,6 +105,8 @@ export async function signIn(
     throw new SignInError("This is not an API key of this service. Copy the whole key, or ask for a new one.");
   if (!answer.ok) throw await refusalOf(answer);
   localStorage.setItem(pageKeyName, PageKey.parse(await answer.json()).page_key);
+  // A session that ended without a sign-out may have been that of another person.
+  forgetAnswers(queries);
   await queries.query({ ...sessionQuery, staleTime: 0 });
 }
 
@@ -120,6 +122,11 @@ export async function signOut(queries: QueryClient): Promise<void> {
   if (!answer.ok && answer.status !== 401) throw await refusalOf(answer);
   localStorage.removeItem(pageKeyName);
   queries.setQueryData(sessionQuery.queryKey, null);
-  // The frame observes the session, so its entry stays.
-  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
+  forgetAnswers(queries);
+}
+
+function forgetAnswers(queries: QueryClient): void {
+  // The frame observes the session, so its entry stays; the ways to sign in are the same for all.
+  const kept: ReadonlySet<unknown> = new Set([sessionQuery.queryKey[0], signInWaysQuery.queryKey[0]]);
+  queries.removeQueries({ predicate: ({ queryKey }) => !kept.has(queryKey[0]) });
 }

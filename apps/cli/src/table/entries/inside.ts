@@ -179,7 +179,8 @@ export const insideEntries: Readonly<Record<string, CommandEntry>> = {
   },
   "browsers.process.stdoutStream": {
     summary: "Follow the output of a process",
-    about: "Prints stdout and stderr from the oldest buffered output on (the last 4 MiB). Exits when the process ends.",
+    about:
+      "Writes stdout and stderr, each to its own stream, from the oldest buffered output on (the last 4 MiB). Exits when the process ends.",
     examples: [`shoal browsers process stdout-stream research ${exampleProcess}`],
   },
   "browsers.playwright.execute": {
