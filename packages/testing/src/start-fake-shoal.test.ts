@@ -253,6 +253,32 @@ it("lets a test define handlers, also for operations of an extension", async () 
   await expect(shoal.transport.call(greet, { body: { name: "Ada" } }, repeated)).rejects.toMatchObject({ status: 501 });
 });
 
+it("applies the policy of a key to the handlers of a test", async () => {
+  const shoal = wholeClient({ maxRetries: 0 });
+  const { id: projectId } = await shoal.projects.get("default");
+  const [own, other] = [await shoal.browsers.create(), await shoal.browsers.create()];
+  fake.handle(executePlaywright, () => ({ success: true, result: 1 }));
+  const clientOf = async (name: string, statements: { action: string; resource: string }[]) => {
+    const { key } = await shoal.apiKeys.create({ name, policy: { statements } });
+    return wholeClient({ apiKey: key, maxRetries: 0 });
+  };
+  const all = `projects/${projectId}/*`;
+  const reader = await clientOf("reader", [{ action: "operation:browsers.get", resource: all }]);
+  await expect(reader.browsers.playwright.execute(own.session_id, { code: "1" })).rejects.toMatchObject({
+    status: 403,
+    code: "insufficient_scope",
+  });
+  const one = await clientOf("one session", [
+    { action: "operation:browsers.get", resource: all },
+    {
+      action: "operation:browsers.playwright.execute",
+      resource: `projects/${projectId}/browsers/${own.session_id}`,
+    },
+  ]);
+  expect((await one.browsers.playwright.execute(own.session_id, { code: "1" })).result).toBe(1);
+  await expect(one.browsers.playwright.execute(other.session_id, { code: "1" })).rejects.toMatchObject({ status: 403 });
+});
+
 it("restores and saves the profile that a session started with", async () => {
   const shoal = client({ maxRetries: 0 });
   const cookie = { name: "user", value: "ada", domain: "example.com", path: "/", expires: -1 };

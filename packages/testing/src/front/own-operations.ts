@@ -1,7 +1,9 @@
 import { contract, type Endpoint } from "@shoal/contract";
+import { outsidePolicy } from "@shoal/contract/refusals";
+import { KeyPolicy, type PolicyStatements } from "@shoal/contract/rights";
 import { type Handler, IdempotencyMemory, ServiceError } from "@shoal/router";
 import { HttpRouter } from "@shoal/router/http";
-import type { ErrorBody } from "@shoal/schemas";
+import type { Browser, ErrorBody } from "@shoal/schemas";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,6 +12,10 @@ import { type DirectRequest, directRequest } from "./direct-path.ts";
 import { closeServer } from "./close-server.ts";
 import type { FakeService } from "../service/fake-service.ts";
 
+/** Policies know no others. */
+const operations: ReadonlySet<string> = new Set(
+  Object.values<Endpoint>(contract).map(({ operationId }) => operationId),
+);
 const passedHeaders = ["authorization", "x-shoal-project", "x-kernel-project-id", "x-kernel-project"];
 
 /** Answers the operations that the test defines. The service decides whether the caller may come in. */
@@ -45,8 +51,7 @@ export class OwnOperations {
 
   /** Operations outside of the contract. */
   extensions(): Endpoint[] {
-    const known = new Set(Object.values<Endpoint>(contract).map(({ operationId }) => operationId));
-    return [...this.#mounted.values()].filter(({ operationId }) => !known.has(operationId));
+    return [...this.#mounted.values()].filter(({ operationId }) => !operations.has(operationId));
   }
 
   set(endpoint: Endpoint, handler: Handler<Endpoint, FakeCaller>): void {
@@ -94,16 +99,16 @@ export class OwnOperations {
     const direct = this.#direct.get(request);
     if (direct !== undefined) return this.#callerOfDirect(request, direct);
     const { authorization, principal } = (await this.#ask(request, contract.getAuthContext.path)) as {
-      authorization: { effective_scope: { project_id: string | null } };
+      authorization: { effective_scope: { project_id: string | null }; policy?: PolicyStatements };
       principal: { id: string };
     };
     // As in the service, the session is looked up before the request is validated.
     const session = endpoint.plane === "instance" ? /^\/browsers\/[^/?]+/.exec(request.url ?? "")?.[0] : undefined;
-    if (session !== undefined) await this.#ask(request, session);
-    return {
-      keyId: principal.id,
-      projectId: authorization.effective_scope.project_id ?? (await this.#defaultProject()),
-    };
+    const browser = session === undefined ? undefined : ((await this.#ask(request, session)) as Browser | undefined);
+    const projectId = authorization.effective_scope.project_id ?? (await this.#defaultProject());
+    if (authorization.policy !== undefined && operations.has(endpoint.operationId))
+      refuseOutside(new KeyPolicy(authorization.policy), { browser, endpoint, projectId });
+    return { keyId: principal.id, projectId };
   }
 
   /** The service checks the token. */
@@ -137,6 +142,23 @@ export class OwnOperations {
     if (code === "insufficient_scope") return undefined;
     throw new ServiceError(answer.status, code, message, { hint });
   }
+}
+
+interface Judged {
+  /** `undefined` = none, or the key may not read it. */
+  readonly browser: Browser | undefined;
+  readonly endpoint: Endpoint;
+  readonly projectId: string;
+}
+
+/** @throws {ServiceError} 403, as the service. */
+function refuseOutside(policy: KeyPolicy, { browser, endpoint, projectId }: Judged): void {
+  const isPermitted =
+    browser === undefined
+      ? policy.permitsSome(endpoint, projectId)
+      : policy.permit(endpoint, projectId, { id: browser.session_id, profileId: browser.profile?.id ?? null }) !==
+        undefined;
+  if (!isPermitted) throw ServiceError.of(outsidePolicy(endpoint.operationId, undefined));
 }
 
 function notDefined({ operationId }: Endpoint): ServiceError {
