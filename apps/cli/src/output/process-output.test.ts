@@ -16,7 +16,7 @@ const piece = (stream: string, bytes: string) => ({
   stream,
   data_b64: Buffer.from(bytes, "latin1").toString("base64"),
 });
-/** With a character that is cut in two, and a byte that is no text. */
+/** With a character that is cut in two, and an invalid byte. */
 const pieces = [piece("stdout", "caf\xc3"), piece("stderr", "\x1b[31m"), piece("stdout", "\xa9\0\xff\x1b[0m\n")];
 const exit = { event: "exit", exit_code: 3 };
 

@@ -21,7 +21,7 @@ afterAll(() => {
   vi.unstubAllGlobals();
 });
 
-it("shows nothing of a person whose session has ended to the next one who signs in", async () => {
+it("forgets the answers of an ended session when another person signs in", async () => {
   const { sessionQuery, signIn, signInWaysQuery } = await import("./console-session.ts");
   const queries = new QueryClient();
   queries.setQueryData(signInWaysQuery.queryKey, { api_key: true });
