@@ -1,7 +1,7 @@
 import type { OutputFormat, Terminal } from "../core/types.ts";
 import { cell, printable, printableLines } from "./format.ts";
 import { printJsonLine, styled } from "./output.ts";
-import { writeProcessOutput } from "./process-output.ts";
+import { writeProcessOutput } from "./outcome.ts";
 import { telemetryLine } from "./telemetry-line.ts";
 
 const fileColours = { CREATE: "green", WRITE: "yellow", DELETE: "red", RENAME: "cyan" } as const;

@@ -1,9 +1,10 @@
-import type { Run } from "../core/types.ts";
+import { StringDecoder } from "node:string_decoder";
+import type { Run, Terminal } from "../core/types.ts";
 import { ExitError } from "../core/errors.ts";
 import { exitCodes } from "../core/exit-codes.ts";
 import type { ActResult, PageObservation, ReplResult } from "@shoal/schemas";
 import { actLines, outlineLines } from "./act-lines.ts";
-import { printableLines } from "./format.ts";
+import { cell, printableLines } from "./format.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -78,4 +79,38 @@ function showAct(value: Fields, { terminal }: Run): void {
 
 function showOutline(value: Fields, { terminal }: Run): void {
   terminal.stdout.write(`${outlineLines(value as unknown as PageObservation).join("\n")}\n`);
+}
+
+const names = ["stdout", "stderr"] as const;
+type Name = (typeof names)[number];
+
+/** Of the streams of a process that a terminal shows: pieces may end within a character. */
+const decoders = new WeakMap<Terminal, Readonly<Record<Name, StringDecoder>>>();
+
+/** Writes a piece of output, or the exit status. Only a screen gets text: files and pipes get the bytes. @returns whether it was one. */
+export function writeProcessOutput(terminal: Terminal, event: Readonly<Record<string, unknown>>): boolean {
+  const { data_b64, exit_code, stream } = event;
+  if (typeof data_b64 === "string") {
+    writePiece(terminal, stream === "stderr" ? "stderr" : "stdout", Buffer.from(data_b64, "base64"));
+    return true;
+  }
+  if (event.event !== "exit") return false;
+  for (const name of names) writePiece(terminal, name, undefined);
+  decoders.delete(terminal);
+  // A file has the output of the process alone.
+  terminal[terminal.screen ? "stdout" : "stderr"].write(`Exited with status ${cell(exit_code)}.\n`);
+  return true;
+}
+
+/** @param piece - `undefined` = the end. */
+function writePiece(terminal: Terminal, name: Name, piece: Buffer | undefined): void {
+  const isShown = name === "stdout" ? terminal.screen : terminal.progress;
+  if (!isShown) {
+    if (piece !== undefined) terminal[name].write(piece);
+    return;
+  }
+  const own = decoders.get(terminal) ?? { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
+  decoders.set(terminal, own);
+  const text = piece === undefined ? own[name].end() : own[name].write(piece);
+  if (text !== "") terminal[name].write(printableLines(text));
 }
