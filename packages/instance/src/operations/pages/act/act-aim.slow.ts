@@ -89,3 +89,42 @@ it("drags nothing to an element of another tab", async () => {
   await session.done({ type: "close_tab", tab });
 });
 session.page("/drop", `<button>To</button>`);
+
+describe("a frame that comes over an element", () => {
+  session.page(
+    "/over",
+    `<script>for (const type of ["pointerdown", "mousedown", "mouseup", "click"]) addEventListener(type, () => parent.postMessage(type, "*"), true);</script>`,
+  );
+  it.each([
+    ["blinks", `setInterval(() => { f.style.display = f.style.display === "none" ? "" : "none"; }, 7);`],
+    [
+      "comes with the pointer",
+      `f.style.display = "none"; b.onpointermove = () => { f.style.display = ""; setTimeout(() => { f.style.display = "none"; }, 60); };`,
+    ],
+  ])("gets no press of a drag: it %s", async (_title, script) => {
+    for (const host of ["localhost", "127.0.0.1"]) {
+      await session.show(`<button id=b style="position:absolute;left:100px;top:100px;width:120px;height:40px" onmousedown="pressed++">Drag</button>
+        <iframe id=f src="${session.url("/over", host)}" style="position:absolute;left:80px;top:80px;width:300px;height:100px;border:0;opacity:.01"></iframe>
+        <script>let pressed = 0; const received = []; onmessage = ({ data }) => received.push(data); ${script}</script>`);
+      let dragged = 0;
+      // On a busy machine, a try may end without a press.
+      for (let round = 0; round < 5 || dragged === 0; round++) {
+        const { code } = await session.act({ type: "drag", selector: "#b", delta_x: 20, timeout_ms: 1_500 });
+        if ((code as string | undefined) === undefined) dragged++;
+      }
+      expect(await session.evaluate("received.filter((type) => /down|click/.test(type))")).toEqual([]);
+      expect(await session.evaluate("pressed")).toBe(dragged);
+      expect(await session.evaluate("f.inert")).toBe(false);
+    }
+  });
+});
+
+it.each<[string, string, ActOnPage]>([
+  ["a list", "<select id=a><option>1<option>2</select>", { type: "select", values: ["2"] }],
+  ["a date", "<input id=a type=date>", { type: "fill", text: "2026-05-04" }],
+])("answers with the dialog that a change of %s opens", async (_title, html, act) => {
+  await session.show(`${html}<script>a.onchange = () => alert("Changed " + a.value);</script>`);
+  const message = `Changed ${act.text ?? "2"}`;
+  expect((await session.done({ ...act, selector: "#a" })).dialog).toMatchObject({ type: "alert", message });
+  await session.done({ type: "answer_dialog" });
+});

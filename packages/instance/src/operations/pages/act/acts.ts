@@ -6,6 +6,8 @@ import { hasTarget } from "./act-fields.ts";
 import type { ActorParts, ActTools } from "./act-tools.ts";
 import type { ElementHandle } from "../follow/element-handle.ts";
 import { clickReady } from "./input/click.ts";
+import { FrameShield } from "../node-input/frame-shield.ts";
+import type { Problem } from "./element/examine.ts";
 import { Drag } from "./input/drag.ts";
 import { check, fill, select } from "./input/fields.ts";
 import { focusForKeys, pressOn } from "./input/press.ts";
@@ -110,19 +112,36 @@ async function drag(tools: ActTools): Promise<ElementHandle> {
   const { delta_x: right = 0, delta_y: down = 0, to } = act;
   const end = to && (await actionable.finder.wait(to, "body.to"));
   return actionable.untilUsed({ target: act, field: "body", needs: ready }, async ({ element, point }) => {
-    await keyboard.holding(act.hold_keys, "body.hold_keys", () =>
-      new Drag(run, { keyboard, pointer, from: element }).run(point, async () => {
-        if (end === undefined) return { x: point.x + right, y: point.y + down };
-        const examined = await actionable.examine(end, {});
-        if (examined.problem !== undefined)
-          throw ServiceError.of(
-            invalid("body.to", "the element to drop on is not visible", { hint: "Observe the page again." }),
-          );
-        return beyondMiddle(end, point, examined);
-      }),
-    );
-    return true;
+    let used: Problem | true = true;
+    // No frame that covers the element for a moment receives the press, or the dragged data.
+    const shield = await FrameShield.raise(run.page, element);
+    const findEnd = async (start: Point): Promise<Point> => {
+      if (end === undefined || (await mayShowFrame(end, element))) await shield.lower();
+      if (end === undefined) return { x: start.x + right, y: start.y + down };
+      const examined = await actionable.examine(end, {});
+      if (examined.problem !== undefined)
+        throw ServiceError.of(
+          invalid("body.to", "the element to drop on is not visible", { hint: "Observe the page again." }),
+        );
+      return beyondMiddle(end, start, examined);
+    };
+    const examine = () => actionable.examine(element, { enabled: true, hit: true });
+    try {
+      await keyboard.holding(act.hold_keys, "body.hold_keys", async () => {
+        used = await new Drag(run, { keyboard, pointer, from: element }).run(point, { examine, findEnd });
+      });
+    } finally {
+      void shield.lower();
+    }
+    return used;
   });
+}
+
+const showsFrameFunction = `function () { const frames = "iframe, frame, object, embed"; return this.matches(frames) || this.querySelector(frames) !== null; }`;
+
+/** Whether the place to drop on may be in another document than the element. */
+async function mayShowFrame(end: ElementHandle, { address }: ElementHandle): Promise<boolean> {
+  return end.address.frameId !== address.frameId || (await end.call<boolean>(showsFrameFunction)) !== false;
 }
 
 const sizeFunction = `function () { const { height, width } = this.getBoundingClientRect(); return { height, width }; }`;

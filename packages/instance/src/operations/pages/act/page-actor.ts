@@ -199,7 +199,7 @@ export class PageActor {
     };
     const effects = new BrowserEffects(tab.page.cdp);
     const tools = new ActTools(act, { offered: act.secret && offered, pages, run, tab });
-    log.begin(run, act.type === "hover");
+    log.begin(run, inputTypes.has(act.type));
     try {
       this.#checkDialog(act, tab);
       const page = new ChangingPage(run);

@@ -53,6 +53,7 @@ export class EffectLog {
   #navigationRequestedAtMs = -Infinity;
   #changedAtMs = performance.now();
   #lateUntilMs = -Infinity;
+  #inputEndedAtMs = -Infinity;
   #run: Begun = { begunAtMs: undefined };
   /** When the last request of each kind ended. */
   readonly #endedAtMs = new Map<string, number>();
@@ -115,10 +116,10 @@ export class EffectLog {
   }
 
   /**
-   * Begins the report of an action. @param isAnsweredLate - requests that the page has sent before are effects from the
-   * input until {@link EffectLog.awaitLate}, however long a busy page takes.
+   * Begins the report of an action. @param isInput - requests that the page has sent before are effects from the
+   * input until {@link EffectLog.awaitLate} or {@link EffectLog.endPrompt}, however long a busy page takes.
    */
-  begin(run: Begun, isAnsweredLate = false): void {
+  begin(run: Begun, isInput = false): void {
     this.#run = run;
     this.#challenges.begin();
     this.#failed = [];
@@ -127,7 +128,7 @@ export class EffectLog {
     this.#hasChanged = false;
     this.#hasSent = false;
     this.#changedAtMs = performance.now();
-    this.#lateUntilMs = isAnsweredLate ? Infinity : -Infinity;
+    this.#lateUntilMs = isInput ? Infinity : -Infinity;
     // They are not effects of the action.
     for (const request of this.#running.values()) request.isFollowed = false;
   }
@@ -141,7 +142,14 @@ export class EffectLog {
   /** The input is sent: effects follow from now on. */
   endInput(): void {
     this.#changedAtMs = performance.now();
+    this.#inputEndedAtMs = this.#changedAtMs;
     if (this.#lateUntilMs !== Infinity) this.awaitLate(promptMs);
+  }
+
+  /** The page has answered since the input: from now on, requests that it has sent before are its polls. */
+  endPrompt(): void {
+    if (this.#lateUntilMs === Infinity)
+      this.#lateUntilMs = Math.max(performance.now(), this.#inputEndedAtMs + promptMs);
   }
 
   /** Also requests that the page has sent before are effects, for this time. */

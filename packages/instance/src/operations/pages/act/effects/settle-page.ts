@@ -106,6 +106,7 @@ export async function settlePage(
   const startsMore = first !== "gone" && first.hasStarted;
   const laterMs = isLate ? Math.min(isShownLater ? interestMs : delayedMs, run.leftMs / 2) : startsMore ? idleMs : 0;
   if (laterMs > 0 && !(await page.untilTimers(laterMs))) return false;
+  if (!isLate) log.endPrompt();
   for (;;) {
     if (session.ended || session.dialog !== undefined) return true;
     const missingMs = (log.hasChanged ? quietMs : idleMs) - log.quietMs;

@@ -3,6 +3,7 @@ import pTimeout from "p-timeout";
 import type { Keyboard } from "../../../computer/keyboard.ts";
 import type { Point } from "../../follow/points.ts";
 import type { ActRun } from "../act-run.ts";
+import type { Examined, Problem } from "../element/examine.ts";
 import type { Pointer } from "./pointer.ts";
 import type { ElementHandle } from "../../follow/element-handle.ts";
 
@@ -19,6 +20,13 @@ const watchFunction = `function () {
 const hasStartedFunction = `function () {
   return globalThis.shoalDrag !== undefined && !globalThis.shoalDrag.defaultPrevented;
 }`;
+
+export interface DragPlaces {
+  /** Called when the pointer is on the element: where the button goes down. */
+  readonly examine: () => Promise<Examined>;
+  /** Scrolls to the place to drop on, while the button is down. */
+  readonly findEnd: (start: Point) => Promise<Point>;
+}
 
 export interface DragParts {
   readonly keyboard: Keyboard;
@@ -41,29 +49,36 @@ export class Drag {
     this.#from = from;
   }
 
-  /** @param findEnd - scrolls to the place to drop on, while the button is down. */
-  async run(start: Point, findEnd: () => Promise<Point>): Promise<void> {
+  /** Returns what kept the button from going down, or true. */
+  async run(at: Point, { examine, findEnd }: DragPlaces): Promise<Problem | true> {
     const { cdp, session } = this.#run.page;
     const { sessionId } = session;
     const intercepted = Promise.withResolvers<Protocol.Input.DragData>();
     const stop = cdp.on("Input.dragIntercepted", ({ data }, from) => {
       if (from === sessionId) intercepted.resolve(data);
     });
-    let at = start;
+    let isDown = false;
+    let now = at;
     try {
       await this.#from.call(watchFunction);
       await this.#run.ask(cdp.send("Input.setInterceptDrags", { enabled: true }, sessionId));
-      await this.#pointer.dragTo("mouseMoved", start, false);
+      await this.#pointer.dragTo("mouseMoved", at, false);
+      // The pointer may have moved or covered something.
+      const start = await examine();
+      if (start.problem !== undefined) return start.problem;
       this.#run.hasBegun = true;
+      isDown = true;
+      now = start;
       await this.#pointer.dragTo("mousePressed", start, true);
-      const end = await findEnd();
+      const end = await findEnd(start);
       for (let step = 1; step <= steps; step++) {
-        at = between(start, end, step / steps);
-        await this.#step(at, intercepted.promise);
+        now = between(start, end, step / steps);
+        await this.#step(now, intercepted.promise);
       }
+      return true;
     } finally {
       // Before the end of the interception: a drag of the browser would follow the real pointer.
-      await this.#release(at).catch(() => undefined);
+      if (isDown) await this.#release(now).catch(() => undefined);
       stop();
       cdp.send("Input.setInterceptDrags", { enabled: false }, sessionId).catch(() => undefined);
     }

@@ -3,6 +3,7 @@ import { ServiceError } from "@shoal/router";
 import type { Problem } from "../element/examine.ts";
 import { type Written, writeValueFunction } from "../../node-input/write-value.ts";
 import { secretTooLong, textRefused, unfitElement } from "../act-errors.ts";
+import { type ActRun, Interrupted } from "../act-run.ts";
 import type { ActTools } from "../act-tools.ts";
 import type { ElementHandle } from "../../follow/element-handle.ts";
 import {
@@ -77,13 +78,23 @@ async function submitFrom(tools: ActTools, filled: ElementHandle): Promise<Eleme
   return field;
 }
 
+/** A dialog, or the end of the page, is an effect of a call that may change a field. */
+async function changed<T>(run: ActRun, call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof Interrupted && error.kind !== "silent") run.hasBegun = true;
+    throw error;
+  }
+}
+
 async function fillNow(
   tools: ActTools,
   field: ElementHandle,
   { isSecret, onPassword, onWrite, text }: FilledText & { readonly isSecret: boolean; readonly text: string },
 ): Promise<boolean | Problem> {
   const { run } = tools;
-  const prepared = await field.call<PreparedField>(prepareFillFunction, text);
+  const prepared = await changed(run, field.call<PreparedField>(prepareFillFunction, text));
   if (prepared === undefined || prepared.kind === "gone") return false;
   if (prepared.kind === "inert") return "inert";
   if (prepared.kind === "malformed")
@@ -194,7 +205,7 @@ export async function select(tools: ActTools): Promise<ElementHandle> {
   return actionable.untilUsed(
     { target: act, field: "body", needs: { enabled: true }, pick: pickControlFunction },
     async ({ element }) => {
-      const selected = await element.call<Selected>(selectFunction, values);
+      const selected = await changed(run, element.call<Selected>(selectFunction, values));
       if (selected === undefined || selected.problem === "gone") return false;
       if (selected.problem === "inert") return "inert";
       const { options = [], place = 0, problem } = selected;
