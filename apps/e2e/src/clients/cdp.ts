@@ -100,14 +100,17 @@ browser = Browser(cdp_url=${addressIn.python})`,
     {
       name: "crawl4ai",
       language: "Python",
-      versions: [],
-      change: '`BrowserConfig(cdp_url="wss://shoal.example/?token=KEY")`',
-      tests: {},
-      limits: "Its packages are too large for the tests.",
+      versions: [pip("crawl4ai")],
+      change: '`BrowserConfig(cdp_url="wss://shoal.example/?token=KEY", cdp_cleanup_on_close=True)`',
+      tests: {
+        "apps/e2e/src/automation/crawl4ai.slow.ts": ["crawls pages of a site in a separate session, by %s"],
+        "apps/e2e/src/contract/python-guide.slow.ts": ["docs/guide/python.md: crawl4ai"],
+      },
+      flow: "several pages at once, links, pictures, a page that stays open, the end of the session",
       code: `import os
 from crawl4ai import BrowserConfig
 
-config = BrowserConfig(cdp_url=${addressIn.python})`,
+config = BrowserConfig(cdp_url=${addressIn.python}, cdp_cleanup_on_close=True)`,
     },
     {
       name: "pydoll",

@@ -8,7 +8,7 @@ import { guidePrograms, repository, useGuidePrograms } from "../testing/guide-ru
 import { missingInPython } from "../testing/python.ts";
 import { useService } from "../testing/service.ts";
 
-const missing = missingFor("process") ?? missingInPython("browser_use, kernel, mcp, playwright");
+const missing = missingFor("process") ?? missingInPython("browser_use, crawl4ai, kernel, mcp, playwright");
 
 describe.skipIf(missing !== undefined)(
   `programs of the guide in Python${missing === undefined ? "" : ` (skipped, ${missing})`}`,
@@ -24,7 +24,12 @@ describe.skipIf(missing !== undefined)(
     it.each(
       guidePrograms.filter(({ language }) => language === "python").map((program) => [program.title, program] as const),
     )("%s", async (_title, program) => {
-      const env = { OPENAI_API_KEY: "none", OPENAI_BASE_URL: model.baseURL, ANONYMIZED_TELEMETRY: "false" };
+      const env = {
+        OPENAI_API_KEY: "none",
+        OPENAI_BASE_URL: model.baseURL,
+        ANONYMIZED_TELEMETRY: "false",
+        CRAWL4AI_NO_CLOUD_NOTICE: "1",
+      };
       const output = await guide.run(program, test.service, env);
       expect(output).toBe(program.output);
     });
