@@ -12,16 +12,17 @@ import {
 } from "./click-targets.ts";
 import type { DomDocument, DomNode } from "../capture/dom-snapshot.ts";
 import type { Box } from "../sight/document-nodes.ts";
+import { formulaOf } from "../sight/formula.ts";
 import { identitiesOf } from "./identities.ts";
 import { isDrawnElsewhere, isLabelOfHidden, isNameOfAnother, isToggle, isVisibleLabel } from "./labels.ts";
 import { clean, isSecret, labelOf, nameOf, textBelow } from "./names.ts";
 import type { PageDocument } from "../capture/page-document.ts";
 import type { CapturedPage } from "../capture/page-documents.ts";
 import { containsUsable, type PageItem, type PageItemElement } from "./page-items.ts";
-import { groupPieces, lineBreak, type Piece } from "./pieces.ts";
+import { groupPieces, type Piece, wrapped } from "./pieces.ts";
 import { isField, isUsable, roleOf, statedRole } from "./roles.ts";
 import { partsOfText, shortenContent } from "./shorten.ts";
-import { fieldValue, statesOf, textValueRoles } from "./states.ts";
+import { fieldValue, isModal, statesOf, textValueRoles } from "./states.ts";
 
 export interface PageTree {
   readonly items: readonly PageItem[];
@@ -158,6 +159,8 @@ class TreeReader {
   #visit(node: DomNode, around: Surroundings): readonly Piece[] {
     if (node.isText || (node.tag.startsWith("::") && !skippedTags.has(node.tag))) return this.#text(node, around);
     if (skippedTags.has(node.tag)) return [];
+    const formula = node.tag === "math" ? this.#formula(node, around) : undefined;
+    if (formula !== undefined) return formula;
     if (node.attribute("inert") !== undefined) {
       if (node.isLaidOut) this.#inertParts++;
       return [];
@@ -188,6 +191,14 @@ class TreeReader {
     return [{ kind: "text", node, text, isVisible: isSeen(box, around.clip), box }];
   }
 
+  #formula(node: DomNode, around: Surroundings): readonly Piece[] | undefined {
+    const { document, index } = node;
+    const text = formulaOf(document, index, (part) => document.visibility.isVisible(part));
+    const box = node.box && place(node.box, around);
+    if (text === undefined || text === "" || box === undefined || around.isLabel) return text === undefined ? text : [];
+    return wrapped(node, [{ kind: "text", node, text, isVisible: isSeen(box, around.clip), box }]);
+  }
+
   /** Pages fade texts in when a person scrolls to them. */
   #isUnrevealed(node: DomNode, box: Box, { isDoubtful }: Surroundings): boolean {
     if (isDoubtful || this.#frameDepth > 0 || box.y < this.#captured.metrics.height || isTooSmall(box)) return false;
@@ -205,15 +216,15 @@ class TreeReader {
       depth: around.depth + 1,
       isLabel: around.isLabel || isNameOfAnother(node),
     };
-    if (role === undefined) return this.#wrapped(node, this.#children(node, inside));
+    if (role === undefined) return wrapped(node, this.#children(node, inside));
     const name = nameOf(node, role);
     const path = pathOf(around.path, node, role, name);
     const pieces = this.#content(node, { role, path }, inside);
     const shown = this.#shownAs(node, role, pieces);
     const isEmpty = role === "heading" && name === "" && pieces.every(({ kind }) => kind !== "element");
-    if (shown === undefined || isEmpty) return this.#wrapped(node, pieces);
+    if (shown === undefined || isEmpty) return wrapped(node, pieces);
     const isDoubtful = around.isDoubtful || shown === "transparent";
-    return this.#wrapped(node, this.#meaningful(node, { role, name, path, pieces, around: { ...around, isDoubtful } }));
+    return wrapped(node, this.#meaningful(node, { role, name, path, pieces, around: { ...around, isDoubtful } }));
   }
 
   /** `transparent`: a control over the picture that the page draws for it. */
@@ -322,14 +333,6 @@ class TreeReader {
   #isFocused(node: DomNode, { target }: PageDocument): boolean {
     return target.parent === undefined && node.backendNodeId === this.#captured.focused;
   }
-
-  /** Blocks begin and end lines. */
-  #wrapped(node: DomNode, pieces: readonly Piece[]): readonly Piece[] {
-    if (node.tag === "br") return [lineBreak];
-    const display = node.style("display");
-    const isInline = display.startsWith("inline") || display === "contents" || display === "";
-    return isInline ? pieces : [lineBreak, ...pieces, lineBreak];
-  }
 }
 
 /** Whether an element that reacts to clicks only groups others: its listener serves its content. */
@@ -377,12 +380,6 @@ function pathOf(around: string, node: DomNode, role: string, name: string): stri
 
 function addressOf({ backendNodeId }: DomNode, { dom, loaderId, target }: PageDocument): NodeAddress {
   return { target, frameId: dom.frameId, loaderId, backendNodeId };
-}
-
-function isModal(node: DomNode, role: string): boolean {
-  if (role !== "dialog" && role !== "alertdialog") return false;
-  const isOnTop = node.style("overlay") === "auto" && node.attribute("popover") === undefined;
-  return node.attribute("aria-modal") === "true" || isOnTop;
 }
 
 function scrolledOrigin({ document, x, y }: Surroundings): { readonly x: number; readonly y: number } {

@@ -1,9 +1,26 @@
+import type { DomNode } from "../capture/dom-snapshot.ts";
 import type { PageItem, PageItemElement, TextItem } from "./page-items.ts";
 
 /** Between the lines of a page. */
 export const lineBreak = { kind: "break" } as const;
 
 export type Piece = PageItem | typeof lineBreak;
+
+/** Blocks begin and end lines. The words above others, as Japanese texts have them, follow in parentheses. */
+export function wrapped(node: DomNode, pieces: readonly Piece[]): readonly Piece[] {
+  if (node.tag === "br") return [lineBreak];
+  if (node.tag === "rt") return inParentheses(pieces);
+  return isInline(node.style("display")) ? pieces : [lineBreak, ...pieces, lineBreak];
+}
+
+function isInline(display: string): boolean {
+  return /^(?:inline|ruby|contents$|math$|$)/.test(display);
+}
+
+function inParentheses(pieces: readonly Piece[]): readonly Piece[] {
+  const first = pieces.find((piece) => piece.kind === "text");
+  return first === undefined ? pieces : [{ ...first, text: "(" }, ...pieces, { ...first, text: ")" }];
+}
 
 /** Joins the texts of a line. Elements inside a text stay in its line; others get separate lines. */
 export function groupPieces(pieces: readonly Piece[]): PageItem[] {

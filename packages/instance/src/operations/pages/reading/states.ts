@@ -36,6 +36,12 @@ export function statesOf(node: DomNode, isFocused: boolean): string[] {
   return states;
 }
 
+export function isModal(node: DomNode, role: string): boolean {
+  if (role !== "dialog" && role !== "alertdialog") return false;
+  const isOnTop = node.style("overlay") === "auto" && node.attribute("popover") === undefined;
+  return node.attribute("aria-modal") === "true" || isOnTop;
+}
+
 /** For elements that Chromium's tree does not report, or reports without their role. */
 function statedStates(node: DomNode): ReadonlySet<AccessibleState> {
   const states = new Set<AccessibleState>();

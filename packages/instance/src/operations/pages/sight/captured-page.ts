@@ -30,6 +30,7 @@ export const capturedStyles = [
   "filter",
   "mask",
   "fill",
+  "-webkit-text-stroke",
   "color-scheme",
   "contain",
   "z-index",

@@ -1,5 +1,6 @@
 import { intersection, isTooSmall } from "./boxes.ts";
 import { isHiddenByMistake } from "./aria-hidden.ts";
+import { canvasOf } from "./canvas-colour.ts";
 import { type Colour, colourOf, over, plainGradient } from "./colours.ts";
 import { type DrawnShape, filterOpacity, leftOf } from "./cut-away.ts";
 import type { Box, DocumentNodes } from "./document-nodes.ts";
@@ -11,9 +12,10 @@ import { type Anchor, type Painted, Painting } from "./painting.ts";
 /** Text below these limits cannot be read by a person. */
 const leastOpacity = 0.05;
 const leastFontPixels = 3;
+/** In pixels. */
+const leastStroke = 0.5;
 /** A higher inline box has words in several lines. */
 const mostLineHeights = 2;
-const maxHeadNodes = 1_000;
 
 /** What a node inherits from the nodes around it. */
 interface Surroundings {
@@ -52,8 +54,6 @@ const outermost: Surroundings = {
   turn: unturned,
   textGround: undefined,
 };
-const white: Colour = [255, 255, 255, 1];
-const darkCanvas: Colour = [18, 18, 18, 1];
 
 export interface VisibilityOptions {
   /** Whether parts that are hidden from assistive technology count as hidden. */
@@ -141,10 +141,18 @@ export class Visibility {
     const isText = nodes.isText(node) || tag.startsWith("::");
     if (!isText && !frameTags.has(tag)) return true;
     if (isText && !isLarge(nodes, node, box)) return false;
-    const colour = isText ? this.#textColourOf(node, around) : undefined;
-    if (colour !== undefined && colour[3] < leastOpacity) return false;
     const { blendMode } = around;
-    return this.#painting.isSeen({ node, box: shown, colour, blendMode, anchor: this.#anchorOf(node) });
+    return (isText ? this.#textColoursOf(node, around) : [undefined]).some((colour) => {
+      if (colour !== undefined && colour[3] < leastOpacity) return false;
+      return this.#painting.isSeen({ node, box: shown, colour, blendMode, anchor: this.#anchorOf(node) });
+    });
+  }
+
+  /** Of the letters, and of the lines around them. */
+  #textColoursOf(node: number, around: Surroundings): readonly (Colour | undefined)[] {
+    const fill = this.#textColourOf(node, around);
+    const [width = "", ...line] = this.#nodes.styleOf(node, "-webkit-text-stroke").split(" ");
+    return Number.parseFloat(width) >= leastStroke ? [fill, colourOf(line.join(" "))] : [fill];
   }
 
   /** `undefined` for a text that is cut out of a picture, or has one as its colour. */
@@ -337,22 +345,6 @@ function reachablePart(nodes: DocumentNodes): Box {
   const left = isRightToLeft && !isFixed ? -farPixels : 0;
   const right = isRightToLeft || isFixed ? width : farPixels;
   return { x: left, y: 0, width: right - left, height: farPixels };
-}
-
-/** The colour behind a page that paints none; `undefined` where the reader's preference decides. */
-function canvasOf(nodes: DocumentNodes): Colour | undefined {
-  for (let node = 0; node < Math.min(nodes.count, maxHeadNodes); node++) {
-    const tag = nodes.tagOf(node);
-    if (tag === "body") break;
-    const scheme =
-      tag === "html"
-        ? nodes.styleOf(node, "color-scheme")
-        : tag === "meta" && nodes.attributeOf(node, "name")?.toLowerCase() === "color-scheme"
-          ? (nodes.attributeOf(node, "content")?.toLowerCase() ?? "")
-          : "";
-    if (scheme.includes("dark")) return scheme.includes("light") ? undefined : darkCanvas;
-  }
-  return white;
 }
 
 function isClipping(overflow: string): boolean {

@@ -45,5 +45,10 @@ export const texts: readonly (readonly [kind: string, html: string, text: string
     `<table><tr><th rowspan=2>Item<th colspan=2>Price<tr><th>Net<th>Gross<tr><td rowspan=2>A<td colspan=2>3<tr><td>4<td>5</table>`,
     "| Item | Price | |\n| - | - | - |\n| | Net | Gross |\n| A | 3 | |\n| | 4 | 5 |",
   ],
+  [
+    "of formulas and words above others",
+    `<p>Let <math><mfrac><mi>a</mi><mn>2</mn></mfrac><mo>=</mo><mi>b</mi></math> be</p><p><ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp>字</ruby>です</p><math style="opacity:0"><mi>no</mi></math>`,
+    "Let a/2 = b be\n\n漢(kan)字です",
+  ],
   ["that is decoration", `<p>Shown</p><div aria-hidden=true>★</div>`, "Shown"],
 ];

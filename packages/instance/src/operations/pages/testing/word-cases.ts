@@ -55,6 +55,17 @@ const kinds: Readonly<Record<string, readonly Row[]>> = {
       `Label`,
     ],
   ],
+  "words above others, and formulas": [
+    [`<p>日<rp>(</rp><ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp>字<rt>ji</rt></ruby>です</p>`, `日漢(kan)字(ji)です`],
+    [
+      `<p>Let <math><mfrac><mi>a</mi><mn>2</mn></mfrac><mo>=</mo><msqrt><mi>b</mi><mo>+</mo><mn>1</mn></msqrt></math> be</p><math display=block><semantics><msup><mi>x</mi><mn>2</mn></msup><annotation>x^2 hidden</annotation></semantics></math>`,
+      `Let a/2 = √(b + 1) be\nx^2`,
+    ],
+    [
+      `<p>x <math style="opacity:0"><mi>hidden</mi></math></p><math><mtext>Press <button>Go</button></mtext></math>`,
+      `x\nPress\nbutton "Go" [e]`,
+    ],
+  ],
   "canvases with a name": [
     [`<canvas width=100 height=50 aria-label=Chart></canvas>`, `image "Chart" 100×50 px`],
     [

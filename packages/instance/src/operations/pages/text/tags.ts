@@ -51,7 +51,7 @@ export function tagFor(tag: string, display: string, attributes: ReadonlyMap<str
 }
 
 export function isInline(display: string): boolean {
-  return display === "" || display === "contents" || display.startsWith("inline");
+  return display === "" || display === "contents" || display.startsWith("inline") || display.startsWith("ruby");
 }
 
 function levelOf(stated: string | undefined): string {

@@ -2,6 +2,7 @@ import { withoutCredentials } from "../tabs/shown-address.ts";
 import type { Element, ElementContent, Root } from "hast";
 import type { CapturedPage } from "../sight/captured-page.ts";
 import { DocumentNodes } from "../sight/document-nodes.ts";
+import { formulaOf } from "../sight/formula.ts";
 import { readableText } from "./readable-text.ts";
 import { isDataTable, isInline, tableRoles, tagFor } from "./tags.ts";
 import { Visibility, type VisibilityOptions } from "../sight/visibility.ts";
@@ -25,7 +26,7 @@ const maxAltCharacters = 300;
 const omittedTags: ReadonlySet<string> = new Set([
   ...["head", "script", "style", "noscript", "template", "title", "meta", "link"],
   ...["input", "textarea", "select", "datalist", "canvas", "audio", "video"],
-  ...["progress", "meter", "math"],
+  ...["progress", "meter"],
 ]);
 const indentingTags: ReadonlySet<string> = new Set(["ul", "ol", "blockquote"]);
 const documentSchemes: ReadonlySet<string> = new Set(["http:", "https:", "mailto:", "tel:"]);
@@ -142,6 +143,7 @@ class TreeReader {
       if (omittedTags.has(tag) || tag.startsWith("::") || visibility.isHidden(node)) return;
       if (this.#isFrame(document, node)) this.#frame(document, node, place);
       else if (tag === "img") this.#image(document, node, place);
+      else if (tag === "math") this.#formula(document, node, place);
       else if (tag === "pre") this.#code(document, node, place);
       else this.#container(document, node, place);
     } else this.#children(document, node, place);
@@ -188,10 +190,27 @@ class TreeReader {
     }
     const made = element(tag, tag === own ? properties : {});
     if (isBox) place.into.push({ type: "text", value: " " });
+    const isAbove = nodes.tagOf(node) === "rt" && nodes.hasLayout(node);
+    if (isAbove) place.into.push({ type: "text", value: "(" });
     const indents = place.indents + (indentingTags.has(own) ? 1 : 0);
     this.#children(document, node, { ...place, into: made.children, depth: place.depth + 1, indents, isInTable });
     if (made.children.length > 0 || tag === "br" || tag === "hr" || tag === "td" || tag === "th") place.into.push(made);
+    if (isAbove) place.into.push({ type: "text", value: ")" });
     if (isBox) place.into.push({ type: "text", value: " " });
+  }
+
+  #formula(document: SourceDocument, node: number, place: Place): void {
+    const { nodes, visibility } = document;
+    const formula = formulaOf(nodes, node, (part) => visibility.isVisible(part));
+    if (formula === undefined) {
+      this.#container(document, node, place);
+      return;
+    }
+    const made = element(nodes.styleOf(node, "display") === "math" ? "span" : "div");
+    const value = readableText(formula).slice(0, this.#leftCharacters);
+    this.#leftCharacters -= value.length;
+    made.children.push({ type: "text", value });
+    if (value !== "") place.into.push(made);
   }
 
   /** A page inside of a page; an object may have one, or other content. */
