@@ -176,3 +176,16 @@ describe("a control that shows its state later", () => {
     }
   });
 });
+
+it("chooses none of several options with one label, and names their values", async () => {
+  await session.show(`<select id=s><option value=>None<optgroup label=Ohio><option value=oh>Springfield</optgroup>
+    <optgroup label=Illinois><option value=il>Springfield</optgroup></select>`);
+  const refused = await session.act({ type: "select", selector: "#s", values: ["Springfield"] });
+  expect(refused).toMatchObject({ status: 400, code: "bad_request" });
+  expect(refused.message).toContain(
+    "body.values[0]: several options have this label. Send the value of one: oh (Ohio), il (Illinois).",
+  );
+  expect(await session.evaluate("s.value")).toBe("");
+  await session.done({ type: "select", selector: "#s", values: ["il"] });
+  expect(await session.evaluate("s.value")).toBe("il");
+});

@@ -32,6 +32,8 @@ export class ActRun implements CommandSender {
   onFound: ((element: ElementHandle) => void) | undefined;
   /** Resolves when the page is watched for effects of the input. */
   prepared: Promise<void> = Promise.resolve();
+  /** Rejects if the element did not receive its input; the actor awaits it with the effects. */
+  verified: Promise<void> = Promise.resolve();
   /** Where the pointer went last. */
   point: Point | undefined;
   /** When the first input was sent, on the clock of `performance.now()`. */

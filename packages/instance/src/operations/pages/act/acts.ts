@@ -103,7 +103,11 @@ async function press(tools: ActTools): Promise<ElementHandle | undefined> {
         "Click it first, then press without an element.",
       ),
     );
-  await pressOn(tools, element, { keys, field: "body.keys", ...(frames !== undefined && { frames: frames.size }) });
+  const later = (check: Promise<void>): void => {
+    run.verified = check;
+  };
+  const counted = frames !== undefined && { frames: frames.size };
+  await pressOn(tools, element, { keys, field: "body.keys", later, ...counted });
   return element;
 }
 

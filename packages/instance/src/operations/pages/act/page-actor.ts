@@ -206,6 +206,7 @@ export class PageActor {
       if (inputTypes.has(act.type)) run.prepared = page.begin();
       const element = await this.#perform(tools, log, effects);
       const settled = await this.#settle({ act, before, element, lastTab, log, page, run });
+      await run.verified;
       recording.ends();
       return await reportEffects(tools, { before, effects, log, element, pages, settled });
     } catch (error) {

@@ -272,7 +272,7 @@ const editorSteps = `
  */
 export const writeValueFunction = `async function (text, isWhole) {${pageTasks}${takingFocus}${observing}${sending}${fieldSteps}${codeSteps}${editorSteps}
   if (!isFocused()) {
-    const focus = await takeFocus(this);
+    const focus = await takeFocus(this, true);
     // The focus may go to an editor around this part.
     if (focus === "gone" || (focus === "inert" && isField)) return focus;
     if (!isFocused()) this.focus();

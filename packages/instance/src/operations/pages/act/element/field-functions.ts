@@ -140,7 +140,7 @@ export const standInFunction = `function () {${hitTest}
 }`;
 
 export interface Selected {
-  readonly problem?: "unfit" | "single" | "missing" | "disabled" | "gone" | "inert";
+  readonly problem?: "unfit" | "single" | "missing" | "ambiguous" | "disabled" | "gone" | "inert";
   /** Place in the wished values. */
   readonly place?: number;
   readonly options?: readonly string[];
@@ -157,8 +157,18 @@ export const selectFunction = `async function (wanted) {${pageTasks}${takingFocu
   const options = [...this.options];
   const chosen = [];
   for (const [place, wish] of wanted.entries()) {
-    const found = options.find((one) => one.value === wish) ?? options.find((one) => squeeze(one.label) === squeeze(wish))
-      ?? options.find((one) => squeeze(one.label).toLowerCase() === squeeze(wish).toLowerCase());
+    const byValue = options.filter((one) => one.value === wish);
+    const byLabel = options.filter((one) => squeeze(one.label) === squeeze(wish));
+    const byFold = options.filter((one) => squeeze(one.label).toLowerCase() === squeeze(wish).toLowerCase());
+    const matching = [byValue, byLabel, byFold].find((some) => some.length > 0) ?? [];
+    const usable = matching.filter((one) => !one.disabled && !one.closest("optgroup")?.disabled);
+    const named = usable.length > 0 ? usable : matching;
+    const [found] = named;
+    if (new Set(named.map((one) => one.value)).size > 1)
+      return { problem: "ambiguous", place, options: named.slice(0, 20).map((one) => {
+        const group = one.closest("optgroup")?.label;
+        return one.value.slice(0, 100) + (group ? " (" + squeeze(group).slice(0, 100) + ")" : "");
+      }) };
     if (!found) return { problem: "missing", place, options: options.slice(0, 20).map((one) => squeeze(one.label).slice(0, 100)) };
     if (found.disabled || found.closest("optgroup")?.disabled) return { problem: "disabled", place };
     chosen.push(found);

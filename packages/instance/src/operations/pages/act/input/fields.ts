@@ -221,6 +221,12 @@ export async function select(tools: ActTools): Promise<ElementHandle> {
           if (performance.now() > endMs) throw missing;
           return missing;
         }
+        case "ambiguous":
+          throw ServiceError.of(
+            invalid(field, "several options have this label", {
+              hint: `Send the value of one: ${options.join(", ")}.`,
+            }),
+          );
         case "disabled":
           throw ServiceError.of(invalid(field, "the option is disabled", { hint: "Choose another one." }));
         case "single":

@@ -77,6 +77,8 @@ interface PressedKeys {
   readonly keys: readonly string[];
   /** Documents of the page, if they were counted after {@link focusForKeys}. */
   readonly frames?: number;
+  /** Receives the check of a single key, which may end with the effects. */
+  readonly later?: (check: Promise<void>) => void;
 }
 
 /**
@@ -87,7 +89,7 @@ interface PressedKeys {
 export async function pressOn(
   tools: ActTools,
   element: ElementHandle | undefined,
-  { field, frames, keys }: PressedKeys,
+  { field, frames, keys, later }: PressedKeys,
 ): Promise<void> {
   const { run } = tools;
   const { session } = run.page;
@@ -105,7 +107,10 @@ export async function pressOn(
       if (shield !== undefined && element !== undefined)
         await pressGuarded(tools, element, { chord, field, isFirst: place === 0 });
       else if (place === 0 && element !== undefined)
-        await pressFirst(tools, element, { chord, field, hasFocus: frames !== undefined });
+        await pressFirst(tools, element, {
+          ...{ chord, field, hasFocus: frames !== undefined },
+          ...(later !== undefined && keys.length === 1 && { later }),
+        });
       else {
         run.hasBegun = true;
         await tools.press(chord, field);
@@ -124,18 +129,25 @@ export async function pressOn(
 /** Keys that move the focus, perhaps to a frame. */
 const leaves = /(?:^|\+)(?:Tab|F6)$/i;
 
+interface FirstKey extends Pick<PressedKeys, "field" | "later"> {
+  readonly chord: string;
+  readonly hasFocus: boolean;
+}
+
 /** In a page of one document. */
-async function pressFirst(
-  tools: ActTools,
-  element: ElementHandle,
-  { chord, field, hasFocus: has }: { readonly chord: string; readonly field: string; readonly hasFocus: boolean },
-): Promise<void> {
+async function pressFirst(tools: ActTools, element: ElementHandle, { hasFocus: has, ...key }: FirstKey): Promise<void> {
   const refusal = () => focusTaken(tools, element, "the page moves it");
   if (!has && (await focusForKeys(element)) !== true) throw ServiceError.of(await refusal());
   tools.run.hasBegun = true;
-  await tools.press(chord, field);
-  // A list or a picker that the browser draws receives keys without an event.
-  if ((await keySeen(element)) === "other") throw ServiceError.of(await refusal());
+  await tools.press(key.chord, key.field);
+  const check = async (): Promise<void> => {
+    // A list or a picker that the browser draws receives keys without an event.
+    if ((await keySeen(element)) === "other") throw ServiceError.of(await refusal());
+  };
+  if (key.later === undefined) return check();
+  const checked = check();
+  checked.catch(() => undefined);
+  key.later(checked);
 }
 
 /** A page that left, or opened a dialog, has received the key. */
