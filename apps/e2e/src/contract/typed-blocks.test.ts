@@ -10,7 +10,7 @@ const unrun = blocks.filter(({ reason }) => reason !== undefined);
 it("each block has commands, and few blocks do not run", () => {
   expect(blocks.filter(({ commands }) => commands.length === 0)).toEqual([]);
   // A new block should run. Raise this number only if it cannot.
-  expect(unrun.length).toBeLessThanOrEqual(36);
+  expect(unrun.length).toBeLessThanOrEqual(37);
   expect(new Set(unrun.map(({ reason }) => reason))).toEqual(new Set(Object.keys(reasons)));
 });
 
