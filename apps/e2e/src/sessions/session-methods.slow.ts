@@ -68,6 +68,12 @@ it("connects Playwright to its page", async () => {
   expect(await same.evaluate("document.title")).toBe("Herring");
 });
 
+it("connects Playwright to the tab in front, which code uses as well", async () => {
+  await browser.openTab("data:text/html,<title>Cod</title>");
+  expect(await browser.evaluate("document.title")).toBe("Cod");
+  expect(await browser.withPage((page) => page.title())).toBe("Cod");
+});
+
 it("records its screen", async () => {
   const replay = await browser.replay.start();
   await browser.evaluate("document.body.textContent = 'moved'");

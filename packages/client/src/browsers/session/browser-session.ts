@@ -21,7 +21,7 @@ import { SessionFiles } from "./session-files.ts";
 import { SessionHandoff } from "./session-handoff.ts";
 import { SessionPages } from "./session-pages.ts";
 import { SessionProcess } from "./session-process.ts";
-import { withPlaywrightPage, type PlaywrightPage } from "./with-page.ts";
+import type { PlaywrightPage } from "./with-page.ts";
 
 /** Options of a command, with those of its call. */
 export type CommandOptions<Body extends object> = Omit<Body, "command" | "args"> & { readonly call?: CallOptions };
@@ -132,13 +132,19 @@ export class SessionMethods extends SessionPages {
     return evaluateIn((body) => this.#calls.playwright.execute(this.#id, body, call), code, argument);
   }
   /**
-   * Connects Playwright to the front page, and disconnects when `use` has ended. Needs the package playwright-core.
+   * Connects Playwright to the page of the tab in front, as `evaluate` uses it, and disconnects when `use` has ended. Needs the package playwright-core.
    *
    * @example
    * const title = await browser.withPage((page) => page.title());
    */
-  withPage<T>(use: (page: PlaywrightPage) => Promise<T> | T): Promise<T> {
-    return withPlaywrightPage(this.#cdpUrl, use);
+  async withPage<T>(use: (page: PlaywrightPage) => Promise<T> | T): Promise<T> {
+    const { withPlaywrightPage } = await import("./with-page.ts");
+    const frontTarget = async (): Promise<string | undefined> => {
+      // A key may connect without the right to run code.
+      const answer = await this.#calls.playwright.execute(this.#id, { code: "return 0" }).catch(() => undefined);
+      return answer?.tab?.target_id;
+    };
+    return withPlaywrightPage({ cdpUrl: this.#cdpUrl, frontTarget }, use);
   }
   /**
    * Waits for the next finished download: the first one of the session, then the one after the last that this object

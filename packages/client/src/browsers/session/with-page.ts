@@ -3,24 +3,63 @@
 /** @ts-ignore A page of Playwright. */
 export type PlaywrightPage = import("playwright-core").Page;
 
+interface Context {
+  pages(): PlaywrightPage[];
+  newPage(): Promise<PlaywrightPage>;
+  newCDPSession(page: PlaywrightPage): Promise<{
+    send(method: "Target.getTargetInfo"): Promise<{ readonly targetInfo: { readonly targetId: string } }>;
+    detach(): Promise<void>;
+  }>;
+}
+
 interface Playwright {
   readonly chromium: {
-    connectOverCDP(url: string): Promise<{
-      contexts(): { pages(): PlaywrightPage[]; newPage(): Promise<PlaywrightPage> }[];
-      close(): Promise<void>;
-    }>;
+    connectOverCDP(url: string): Promise<{ contexts(): Context[]; close(): Promise<void> }>;
   };
 }
 
+/** A session to which Playwright connects. */
+export interface PageSource {
+  readonly cdpUrl: string;
+  /** The target of the tab in front; `undefined` if the service does not tell it. */
+  readonly frontTarget: () => Promise<string | undefined>;
+}
+
 /** Connects Playwright to a session, and disconnects at the end. @throws {Error} without playwright-core. */
-export async function withPlaywrightPage<T>(cdpUrl: string, use: (page: PlaywrightPage) => Promise<T> | T): Promise<T> {
+export async function withPlaywrightPage<T>(
+  { cdpUrl, frontTarget }: PageSource,
+  use: (page: PlaywrightPage) => Promise<T> | T,
+): Promise<T> {
   const browser = await (await loadPlaywright()).chromium.connectOverCDP(cdpUrl);
   try {
     const [context] = browser.contexts();
     if (context === undefined) throw new Error("The session has no browser context.");
-    return await use(context.pages()[0] ?? (await context.newPage()));
+    return await use((await frontPage(context, frontTarget)) ?? (await context.newPage()));
   } finally {
     await browser.close();
+  }
+}
+
+async function frontPage(
+  context: Context,
+  frontTarget: PageSource["frontTarget"],
+): Promise<PlaywrightPage | undefined> {
+  const pages = context.pages();
+  if (pages.length < 2) return pages[0];
+  const front = await frontTarget();
+  for (const page of pages) if (front !== undefined && (await targetOf(context, page)) === front) return page;
+  return pages[0];
+}
+
+async function targetOf(context: Context, page: PlaywrightPage): Promise<string | undefined> {
+  // The page may close at this moment.
+  try {
+    const session = await context.newCDPSession(page);
+    const { targetInfo } = await session.send("Target.getTargetInfo");
+    await session.detach();
+    return targetInfo.targetId;
+  } catch {
+    return undefined;
   }
 }
 
