@@ -44,7 +44,7 @@ export class BrowserReplays {
   mark(browserId: string, replayId: string, body: MarkReplay, options?: CallOptions): Call<ReplayMark> {
     return this.#transport.call(markReplay, { params: { id: browserId, replay_id: replayId }, body }, options);
   }
-  /** Ends a recording; its file is written afterwards. @throws {ApiError} 404 `not_found`. */
+  /** Ends a recording; its file is written afterwards. @throws {ApiError} 404 `not_found`; 409 `conflict` for a recording with `by_default`. */
   stop(browserId: string, replayId: string, options?: CallOptions): Call<void> {
     return this.#transport.call(stopReplay, { params: { id: browserId, replay_id: replayId } }, options);
   }

@@ -289,7 +289,8 @@ export const insideEntries: Readonly<Record<string, CommandEntry>> = {
   },
   "browsers.replays.stop": {
     summary: "Stop a recording",
-    about: "Stopping a finished recording changes nothing.",
+    about:
+      "Stopping a finished recording changes nothing. A recording that default_recording started ends with its session.",
     done: "Stopped recording {1}.",
     examples: [`shoal browsers replays stop research ${exampleReplay}`],
   },
