@@ -1,9 +1,10 @@
 import pTimeout from "p-timeout";
 import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
-import { attachToPage, findVisiblePage } from "../../browser/pages/visible-page.ts";
+import { attachToPage, findVisiblePage, visibleOf } from "../../browser/pages/visible-page.ts";
 import { isTrue } from "../../system/is-true.ts";
 import { Cutter, maxUrlBytes } from "./cut.ts";
-import { hasContent, type PagePicture, pagesWithContent, pictureOf } from "./pictures/page-picture.ts";
+import type { ClosedPages } from "./pictures/closed-pages.ts";
+import { hasContent, type PagePicture, pictureOf, shownPages } from "./pictures/page-picture.ts";
 import type { TelemetryRecorder } from "./recorder.ts";
 
 const everyMs = 5_000;
@@ -59,12 +60,12 @@ async function picture(cdp: CdpConnection): Promise<string | undefined> {
 
 /**
  * Records what the front page shows, unless it is empty, too slow, or its picture too large. Never rejects.
- * @param closed - picture of the last page with content, if a client closed it.
+ * @param closed - pages that clients closed: their last picture counts if no other page with content is open.
  */
 export async function recordLastPicture(
   cdp: CdpConnection,
   recorder: TelemetryRecorder,
-  closed?: PagePicture,
+  closed: ClosedPages,
 ): Promise<void> {
   const taken = takeLast(cdp, closed).catch(() => undefined);
   const picture = await pTimeout(taken, { milliseconds: endPatienceMs, message: false });
@@ -75,17 +76,20 @@ export async function recordLastPicture(
     url: cutter.text(url, maxUrlBytes),
     title: cutter.text(title, 1024),
     target_id: targetId,
-    ...(picture === closed && { closed: true }),
+    ...(picture === closed.last && { closed: true }),
     size_bytes: Buffer.byteLength(jpeg, "base64"),
   };
   const source = { kind: "cdp", event: "Page.captureScreenshot" } as const;
   recorder.recordPicture({ type: "page_picture", category: "page", source, data }, jpeg);
 }
 
-async function takeLast(cdp: CdpConnection, closed: PagePicture | undefined): Promise<PagePicture | undefined> {
-  if (closed !== undefined && (await pagesWithContent(cdp)).length === 0) return closed;
-  const targetId = await findVisiblePage(cdp);
-  if (targetId === undefined) return undefined;
-  const { targetInfo } = await cdp.send("Target.getTargetInfo", { targetId });
-  return hasContent(targetInfo) ? pictureOf(cdp, targetInfo) : undefined;
+async function takeLast(cdp: CdpConnection, closed: ClosedPages): Promise<PagePicture | undefined> {
+  const pages = (await shownPages(cdp)).filter((page) => !closed.isClosing(page));
+  if (closed.last !== undefined && !pages.some(hasContent)) return closed.last;
+  const front = await visibleOf(
+    cdp,
+    pages.map(({ targetId }) => targetId),
+  );
+  const info = pages.find(({ targetId }) => targetId === front);
+  return info && hasContent(info) ? pictureOf(cdp, info) : undefined;
 }

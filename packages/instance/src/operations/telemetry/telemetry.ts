@@ -327,7 +327,7 @@ export class Telemetry {
 
   async #close(): Promise<void> {
     if (this.#cdp !== undefined && this.#recorder.captures("page"))
-      await recordLastPicture(this.#cdp, this.#recorder, this.#closedPages.last);
+      await recordLastPicture(this.#cdp, this.#recorder, this.#closedPages);
     this.#closed = true;
     this.#stopFollowing();
     this.#endWatch();

@@ -2,7 +2,7 @@ import pTimeout from "p-timeout";
 import type { CdpConnection } from "../../../browser/cdp/cdp-connection.ts";
 import type { Closing } from "../../../browser/pages/closing.ts";
 import { visibleOf } from "../../../browser/pages/visible-page.ts";
-import { type PagePicture, pagesWithContent, pictureOf } from "./page-picture.ts";
+import { hasContent, type PagePicture, pictureOf, shownPages } from "./page-picture.ts";
 
 /** Closing a page waits at most this time for its picture. */
 const patienceMs = 3_000;
@@ -11,13 +11,22 @@ const burst = 20;
 /** After the burst: a client that opens and closes one page after the other waits for few pictures. */
 const pauseMs = 10_000;
 
-type Page = Awaited<ReturnType<typeof pagesWithContent>>[number];
+type Page = Awaited<ReturnType<typeof shownPages>>[number];
+
+interface Begun {
+  readonly targetId?: string | undefined;
+  readonly contextIds: readonly string[];
+}
+
+function isOf({ contextIds, targetId }: Begun, page: Page): boolean {
+  return targetId === page.targetId || contextIds.includes(page.browserContextId ?? "");
+}
 
 /** Keeps a picture of the last page with content that a client closed. */
 export class ClosedPages {
   #kept: PagePicture | undefined;
   /** Closings whose pages may still exist. */
-  #begun: readonly Closing[] = [];
+  #begun: readonly Begun[] = [];
   #left = burst;
   #filledMs = performance.now();
 
@@ -41,26 +50,29 @@ export class ClosedPages {
     }
   }
 
-  async #before(cdp: CdpConnection, closing: Closing): Promise<PagePicture | "goes on" | undefined> {
-    const asked = [...this.#begun, closing];
+  /** A page remains for a moment after the answer to the command that closes it. */
+  isClosing(page: Page): boolean {
+    return this.#begun.some((one) => isOf(one, page));
+  }
+
+  async #before(cdp: CdpConnection, { contextId, targetId }: Closing): Promise<PagePicture | "goes on" | undefined> {
+    const known: Begun = { targetId, contextIds: contextId === undefined ? [] : [contextId] };
+    const asked = [...this.#begun, known];
     this.#begun = asked;
     const [pages, contexts] = await Promise.all([
-      pagesWithContent(cdp),
-      closing.targetId === undefined && closing.contextId === undefined
-        ? cdp.send("Target.getBrowserContexts")
-        : undefined,
+      shownPages(cdp),
+      targetId === undefined && contextId === undefined ? cdp.send("Target.getBrowserContexts") : undefined,
     ]);
-    const isOf = ({ contextId, targetId }: Closing, { browserContextId = "", ...page }: Page): boolean =>
-      targetId === page.targetId ||
-      contextId === browserContextId ||
-      (targetId === undefined &&
-        contextId === undefined &&
-        contexts?.browserContextIds.includes(browserContextId) === true);
-    // A page remains for a moment after the answer to its command.
-    const begun = this.#begun;
-    this.#begun = begun.filter((one) => !asked.includes(one) || pages.some((page) => isOf(one, page)));
-    if (!pages.every((page) => begun.some((one) => isOf(one, page)))) return "goes on";
-    const own = pages.filter((page) => isOf(closing, page));
+    const closing = contexts === undefined ? known : { contextIds: contexts.browserContextIds };
+    const begun = [...this.#begun, closing];
+    // Contexts of a client that leaves are not kept: some may be those of another client.
+    this.#begun = this.#begun.filter(
+      (one) =>
+        !asked.includes(one) || ((contexts === undefined || one !== known) && pages.some((page) => isOf(one, page))),
+    );
+    const open = pages.filter(hasContent);
+    if (!open.every((page) => begun.some((one) => isOf(one, page)))) return "goes on";
+    const own = open.filter((page) => isOf(closing, page));
     if (own.length === 0) return "goes on";
     if (!this.#take()) return undefined;
     const front = await visibleOf(

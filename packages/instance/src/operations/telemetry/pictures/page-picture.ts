@@ -19,10 +19,10 @@ export function hasContent({ url }: PageInfo): boolean {
   return /^(?:https?|file|data|blob|chrome-error):/.test(url);
 }
 
-/** Open pages that show something. */
-export async function pagesWithContent(cdp: CdpConnection): Promise<readonly Protocol.Target.TargetInfo[]> {
+/** Without pages that are not shown, such as prerendered ones. */
+export async function shownPages(cdp: CdpConnection): Promise<readonly Protocol.Target.TargetInfo[]> {
   const { targetInfos } = await cdp.send("Target.getTargets", { filter: [{ type: "page" }] });
-  return targetInfos.filter((info) => info.type === "page" && info.subtype === undefined && hasContent(info));
+  return targetInfos.filter(({ subtype, type }) => type === "page" && subtype === undefined);
 }
 
 /** Returns `undefined` if the picture is too large. @throws {CdpError} */
