@@ -251,6 +251,38 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
     await instance.stop();
   });
 
+  it("keeps running sandboxes when the clock of the server is wrong", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const { cluster, placement } = await open();
+    const instance = await placement.acquire(assign);
+    const own = `shoal-${instance.id}`;
+    const put = (kind: "pods" | "sandboxes", name: string, rest: object): void => {
+      const labels = { ...cluster.find("pods", own)?.metadata.labels, [labelNames.instance]: name };
+      cluster.put(kind, { metadata: { name, namespace: "browsers", labels }, ...rest } as never);
+    };
+    const nowMs = Date.now();
+    const shutdownTime = new Date(nowMs + 10 * 60_000).toISOString();
+    put("sandboxes", "of-another-server", { spec: { shutdownTime } });
+    const terminated = { exitCode: 0, finishedAt: new Date(0).toISOString() };
+    put("pods", "ended", { status: { phase: "Succeeded", containerStatuses: [{ state: { terminated } }] } });
+    // Between two renewals.
+    vi.setSystemTime(nowMs + 20 * 60_000);
+    vi.advanceTimersByTime(60_000);
+    await expect.poll(() => cluster.find("pods", "ended")).toBeUndefined();
+    for (const name of [own, "of-another-server"]) expect(cluster.find("sandboxes", name)).toBeDefined();
+
+    const time = (): unknown => cluster.find("sandboxes", own)?.spec?.shutdownTime;
+    const before = time();
+    vi.setSystemTime(nowMs - 20 * 60_000);
+    await vi.advanceTimersByTimeAsync(2 * 60_000);
+    await expect.poll(time).not.toBe(before);
+    expect(Date.parse(String(time()))).toBeGreaterThan(nowMs);
+    await instance.stop();
+  });
+
   it("claims a pod that waits with a browser, renews the claim, and deletes it at the end", async () => {
     const site = await startSite();
     const host = `127.0.0.1:${String((site.address() as AddressInfo).port)}`;

@@ -53,6 +53,8 @@ export class Cluster {
   readonly #library: Library;
   readonly #objects: KubernetesObjectApi;
   readonly #core: CoreV1Api;
+  /** What the API server called the time of the latest creation. */
+  #time: { readonly serverMs: number; readonly atMs: number } | undefined;
 
   private constructor(library: Library, config: KubeConfig, namespace: string) {
     this.namespace = namespace;
@@ -72,6 +74,13 @@ export class Cluster {
       throw new Error("neither a kubeconfig nor the service account of a pod was found");
     const current = config.getContextObject(config.getCurrentContext())?.namespace;
     return new Cluster(library, config, namespace ?? current ?? "default");
+  }
+
+  /** Milliseconds since 1970, by the clocks of this machine and, once known, of the API server. One may be wrong. */
+  now(): { readonly earliestMs: number; readonly latestMs: number } {
+    const ownMs = Date.now();
+    const serverMs = this.#time === undefined ? ownMs : this.#time.serverMs + performance.now() - this.#time.atMs;
+    return { earliestMs: Math.min(ownMs, serverMs), latestMs: Math.max(ownMs, serverMs) };
   }
 
   /** `host:port` of the API server. */
@@ -114,7 +123,9 @@ export class Cluster {
     let isRetry = false;
     await this.#try(async () => {
       try {
-        await this.#objects.create(forLibrary(object));
+        const { metadata } = await this.#objects.create(forLibrary(object));
+        const serverMs = new Date(metadata?.creationTimestamp ?? "").getTime();
+        if (!Number.isNaN(serverMs)) this.#time = { serverMs, atMs: performance.now() };
       } catch (error) {
         if (isRetry && statusOf(error) === 409) return;
         isRetry = true;

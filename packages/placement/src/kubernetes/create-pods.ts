@@ -45,8 +45,7 @@ export async function createPods(options: PodsOptions): Promise<Pods> {
     throw new PlacementError("bad_option", "kubernetes: the kind kubernetes needs an image.");
   const { cluster, objects, version } = await openCluster(kubernetes);
   const server = randomBytes(6).toString("hex");
-  const sweep = (): Promise<void> => removeLeftovers(cluster, { objects, log });
-  await sweep();
+  await removeLeftovers(cluster, { objects, log, isRunning: () => false });
   const image = await examinePodImage(cluster, {
     image: kubernetes.image,
     runtimeClass: kubernetes.runtimeClass,
@@ -61,7 +60,8 @@ export async function createPods(options: PodsOptions): Promise<Pods> {
     serverPod: kubernetes.serverPod,
     identity: new TlsIdentity("shoal"),
   });
-  const timer = setInterval(() => void sweep(), sweepEveryMs);
+  const isRunning = (id: string): boolean => maker.isRunning(id);
+  const timer = setInterval(() => void removeLeftovers(cluster, { objects, log, isRunning }), sweepEveryMs);
   timer.unref();
   log.info(
     {

@@ -130,10 +130,14 @@ export class KubernetesBoxMaker implements BoxMaker {
     }
   }
 
+  isRunning(id: string): boolean {
+    return this.#boxes.has(id);
+  }
+
   /** Moves the end of the sandboxes of this server. */
   async renew(): Promise<void> {
     const { cluster, log } = this.#options;
-    const shutdownTime = new Date(Date.now() + shutdownAfterMs).toISOString();
+    const shutdownTime = this.#shutdownTime().toISOString();
     for (const [id, { objects }] of this.#boxes) {
       if (objects === "pods") continue;
       const spec = objects === "sandboxes" ? { shutdownTime } : { lifecycle: { shutdownTime } };
@@ -151,6 +155,11 @@ export class KubernetesBoxMaker implements BoxMaker {
     for (const unfollow of this.#unfollow) unfollow();
   }
 
+  /** With a clock that was set back, agent-sandbox would delete running sandboxes. */
+  #shutdownTime(): Date {
+    return new Date(this.#options.cluster.now().latestMs + shutdownAfterMs);
+  }
+
   #boxOf({ metadata }: ClusterObject): KubernetesBox | undefined {
     return this.#boxes.get(metadata?.labels?.[labels.instance] ?? "")?.box;
   }
@@ -161,7 +170,7 @@ export class KubernetesBoxMaker implements BoxMaker {
 
   #sessionOf(id: string, viewport: Viewport): Made {
     const { diskBytes, identity, image, memoryBytes, objects, warmPool } = this.#options;
-    const shutdownTime = new Date(Date.now() + shutdownAfterMs);
+    const shutdownTime = this.#shutdownTime();
     if (warmPool !== undefined)
       return { objects, object: claimObject({ ...this.#namesOf(id), warmPool, pin: identity.pin, shutdownTime }) };
     const config = remoteConfig({ id, viewport, contents: image.contents, remote: this.#remote });
@@ -173,7 +182,7 @@ export class KubernetesBoxMaker implements BoxMaker {
     const { image } = this.#options;
     const object = sessionObject({
       ...this.#namesOf(id),
-      shutdownTime: objects === "pods" ? undefined : new Date(Date.now() + shutdownAfterMs),
+      shutdownTime: objects === "pods" ? undefined : this.#shutdownTime(),
       spec: podSpec({
         ...pod,
         image: image.name,

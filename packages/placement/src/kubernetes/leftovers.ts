@@ -13,6 +13,8 @@ const readMs = 60_000;
 export interface LeftoverOptions {
   /** That this service creates. */
   readonly objects: KindName;
+  /** Whether an instance of this service runs. */
+  readonly isRunning: (instance: string) => boolean;
   readonly log: PlacementLog;
 }
 
@@ -21,18 +23,25 @@ export interface LeftoverOptions {
  * ended pods that a server could not delete, pods that have waited too long for a node, and sandboxes and claims after
  * their time. Never rejects.
  */
-export async function removeLeftovers(cluster: Cluster, { log, objects: name }: LeftoverOptions): Promise<void> {
+export async function removeLeftovers(
+  cluster: Cluster,
+  { isRunning, log, objects: name }: LeftoverOptions,
+): Promise<void> {
   // Pods that wait in a SandboxWarmPool have no server yet.
   const selector = `${labels.managedBy}=shoal,${labels.part}=session,${labels.server}`;
   try {
-    const pods = await cluster.list("pods", selector);
-    const over = new Set(pods.filter(isOver).map(instanceOf));
-    const owners = name === "pods" ? [] : await cluster.list(name, selector);
+    const isLeft = (object: Pick<Pod, "metadata">): boolean => !isRunning(instanceOf(object));
+    const pods = (await cluster.list("pods", selector)).filter(isLeft);
+    const owners = name === "pods" ? [] : (await cluster.list(name, selector)).filter(isLeft);
+    // With a wrong clock, running sessions of other servers would end.
+    const nowMs = cluster.now().earliestMs;
+    const overPods = pods.filter((pod) => isOver(pod, nowMs));
+    const over = new Set(overPods.map(instanceOf));
     const objects = [
       ...owners
-        .filter((owner) => over.has(instanceOf(owner)) || isExpired(owner))
+        .filter((owner) => over.has(instanceOf(owner)) || isExpired(owner, nowMs))
         .map(({ metadata }) => ({ metadata, ...kinds[name] })),
-      ...pods.filter(isOver).map(({ metadata }) => ({ metadata, ...kinds.pods })),
+      ...overPods.map(({ metadata }) => ({ metadata, ...kinds.pods })),
     ];
     for (const { apiVersion, kind, metadata } of objects) {
       const { name = "", namespace = cluster.namespace } = metadata ?? {};
@@ -48,8 +57,10 @@ function instanceOf({ metadata }: Pick<Pod, "metadata">): string {
   return metadata?.labels?.[labels.instance] ?? "";
 }
 
-function isOver(pod: Pod): boolean {
+function isOver(pod: Pod, nowMs: number): boolean {
   const { phase } = podState(pod);
+  const sinceMs = (time: Date | string | undefined): number =>
+    time === undefined ? 0 : nowMs - new Date(time).getTime();
   if (phase === "waiting") return sinceMs(pod.metadata?.creationTimestamp) > startMs;
   const finished = pod.status?.containerStatuses?.[0]?.state?.terminated?.finishedAt;
   // Its server may be reading what it printed.
@@ -57,16 +68,12 @@ function isOver(pod: Pod): boolean {
 }
 
 /** Its server has not renewed it. */
-function isExpired({ spec }: ClusterObject): boolean {
+function isExpired({ spec }: ClusterObject, nowMs: number): boolean {
   const { lifecycle, shutdownTime } = (spec ?? {}) as Expiring & { readonly lifecycle?: Expiring };
   const time = shutdownTime ?? lifecycle?.shutdownTime;
-  return time !== undefined && Date.parse(time) < Date.now();
+  return time !== undefined && Date.parse(time) < nowMs;
 }
 
 interface Expiring {
   readonly shutdownTime?: string;
-}
-
-function sinceMs(time: Date | string | undefined): number {
-  return time === undefined ? 0 : Date.now() - new Date(time).getTime();
 }
