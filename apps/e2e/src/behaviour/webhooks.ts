@@ -30,9 +30,11 @@ export function describeWebhooks(test: ServiceUnderTest): void {
       const { id } = await webhooks.create({ url, event_types: ["browser.ended"] });
       const browser = await browsers.create();
       await browsers.delete(browser.session_id);
+      // Sessions of other tests may end at the same time.
       const [delivery, ...others] = await eventually("a delivery", async () => {
         const { items } = await webhooks.deliveries.list(id, { event_type: "browser.ended" });
-        return items.length > 0 && items;
+        const found = items.filter(({ payload }) => payload.includes(browser.session_id));
+        return found.length > 0 && found;
       });
       expect(others).toEqual([]);
       expect(JSON.parse(delivery?.payload ?? "")).toMatchObject({

@@ -1,3 +1,4 @@
+import "@mantine/core/styles/Checkbox.css";
 import { Button, Checkbox, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import type { Browser } from "@shoal/schemas";
