@@ -16,6 +16,7 @@ describe.each(placements)("in the placement $title", ({ placement, skip }) => {
         fetch: (input, init) => fetch(input, init),
         clientWith: (options) => new Shoal({ apiKey, baseUrl, ...options }),
         enforcesPermissions: placement === "sandbox" || process.geteuid?.() !== 0,
+        hasBoxes: placement !== "process",
         async close() {
           await running.end();
           expect(running.service.output()).not.toContain("did not stop cleanly");

@@ -129,6 +129,11 @@ export function describeBrowsers(test: ServiceUnderTest): void {
 
     it("have a list of allowed hosts in one notation, which can be changed and removed, but not added", async () => {
       const { browsers } = test.shoal;
+      if (!test.hasBoxes) {
+        const refusal = await refusalOf(browsers.create({ network: { allowed_hosts: ["a.example"] } }));
+        expect(refusal.message).toContain("plain processes");
+        return;
+      }
       const { session_id: id, network } = await browsers.create({
         network: { allowed_hosts: [" *.Example.com", "*.example.com.", "[2001:4860:4860:0::8888]", "8.8.4.0/24"] },
         start_url: "about:blank",

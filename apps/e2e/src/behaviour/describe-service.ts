@@ -65,6 +65,9 @@ export function describeService(name: string, open: () => Promise<OpenService>):
       get enforcesPermissions() {
         return present().enforcesPermissions;
       },
+      get hasBoxes() {
+        return present().hasBoxes;
+      },
       fetch: (input, init) => present().fetch(input, init),
       clientWith: (options) => present().clientWith(options),
       unique: (prefix) => `${prefix}-${String(names++)}`,

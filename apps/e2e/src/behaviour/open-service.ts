@@ -10,6 +10,8 @@ export interface OpenService {
   clientWith(options: { readonly apiKey?: string; readonly project?: string }): Shoal;
   /** Whether file permissions apply to the session's programs; false for root. */
   readonly enforcesPermissions: boolean;
+  /** Whether a session has a box, whose programs cannot bypass a list of hosts. */
+  readonly hasBoxes: boolean;
   close(): Promise<void>;
 }
 
