@@ -106,7 +106,7 @@ describe("on a server", () => {
     expect([first.headers.get("x-ratelimit-limit"), first.headers.get("x-ratelimit-remaining")]).toEqual(["20", "19"]);
     expect(Number(first.headers.get("x-ratelimit-reset"))).toBeGreaterThanOrEqual(0);
     // Also for operations on a session, and for errors.
-    expect((await server.request("GET", "/browsers/nobody/replays", { key })).headers.get("x-ratelimit-limit")).toBe(
+    expect((await server.request("GET", "/browsers/none/replays", { key })).headers.get("x-ratelimit-limit")).toBe(
       "20",
     );
     let refused = first;
@@ -141,10 +141,10 @@ describe("on a server", () => {
   it("counts connections to sessions with a key", async () => {
     const { key } = await server.addProject("connecting");
     const authorization = `Bearer ${key}`;
-    let refused = await refusedUpgrade(`${server.baseUrl}/browsers/nobody/cdp`, { authorization });
+    let refused = await refusedUpgrade(`${server.baseUrl}/browsers/none/cdp`, { authorization });
     expect(refused.status).toBe(404);
     for (let index = 0; index < 1_000 && refused.status !== 429; index += 1)
-      refused = await refusedUpgrade(`${server.baseUrl}/browsers/nobody/cdp`, { authorization });
+      refused = await refusedUpgrade(`${server.baseUrl}/browsers/none/cdp`, { authorization });
     expect(refused).toMatchObject({ status: 429, body: { code: "rate_limited" } });
   });
 
