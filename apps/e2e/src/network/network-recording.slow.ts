@@ -190,7 +190,7 @@ it("refuses a recording in a shared browser, both fields at once, and a recordin
   const recording = { network: true };
   expect((await refusalOf(browsers.create({ isolation: "context", recording }))).message).toContain("body.recording");
   expect((await refusalOf(browsers.create({ recording, replay: { recording: "x" } }))).message).toContain(
-    "at most one",
+    "body.recording: network and seed are not available with replay",
   );
   expect(await codeOf(browsers.create({ replay: { recording: "unknown" } }))).toBe("404 not_found");
   const made = await browsers.create({ recording });

@@ -98,9 +98,10 @@ async function unpackFile(
     },
   });
   const isExecutable = ((entry.externalFileAttributes >>> 16) & 0o111) !== 0;
-  // `wx`: a second entry with the same name is an error.
+  const input = await zip.openReadStreamPromise(entry);
+  // `wx`: a second entry with the same name is an error. Created last: an output that fails before `pipeline` listens ends the program.
   const out = createWriteStream(path, { flags: "wx", mode: isExecutable ? 0o755 : 0o644 });
-  await pipeline(await zip.openReadStreamPromise(entry), counted, out, { signal });
+  await pipeline(input, counted, out, { signal });
   return bytes;
 }
 

@@ -78,8 +78,9 @@ async function writeEntry(zip: ZipFile, folder: string, { entry, isExecutable, k
   try {
     await mkdir(kind === "folder" ? target : dirname(target), { recursive: true, mode: 0o755 });
     if (kind === "folder") return;
-    const output = createWriteStream(target, { flags: "wx", mode: isExecutable ? 0o755 : 0o644 });
-    await pipeline(await zip.openReadStreamPromise(entry), output);
+    const input = await zip.openReadStreamPromise(entry);
+    // Created last: an output that fails before `pipeline` listens ends the worker.
+    await pipeline(input, createWriteStream(target, { flags: "wx", mode: isExecutable ? 0o755 : 0o644 }));
   } catch (error) {
     throw isLongName(error) ? unsafeEntry(path, "has a name that is too long") : error;
   }
