@@ -1,5 +1,7 @@
 import { eventually } from "@shoal/testkit";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { describeChromium } from "../../testing/chromium.ts";
 import { commandLineOf, killBrowser } from "../../testing/processes.ts";
@@ -122,7 +124,14 @@ describeChromium("commands of WebDriver", (chromium) => {
     onTestFinished(() => {
       vi.unstubAllEnvs();
     });
-    await using instance = await runInstance({ chromium });
+    // Packages of Debian have the driver in the folder of the browser, where it is also looked for.
+    const folder = mkdtempSync(join(tmpdir(), "shoal-no-driver-"));
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true });
+    });
+    const executable = join(folder, basename(chromium.executable));
+    symlinkSync(chromium.executable, executable);
+    await using instance = await runInstance({ chromium: { ...chromium, executable } });
     await instance.assign({});
     const answer = await ask(instance, "POST", "/wd/session", {});
     expect(answer).toMatchObject({ status: 500, value: { error: "session not created" } });
