@@ -12,7 +12,7 @@ import {
 } from "./click-targets.ts";
 import type { DomDocument, DomNode } from "../capture/dom-snapshot.ts";
 import type { Box } from "../sight/document-nodes.ts";
-import { formulaOf } from "../sight/formula.ts";
+import { alternativeOf, formulaOf } from "../sight/formula.ts";
 import { identitiesOf } from "./identities.ts";
 import { isDrawnElsewhere, isLabelOfHidden, isNameOfAnother, isToggle, isVisibleLabel } from "./labels.ts";
 import { clean, isSecret, labelOf, nameOf, textBelow } from "./names.ts";
@@ -172,8 +172,7 @@ class TreeReader {
     if (node.attribute("aria-hidden") !== "true" || node.accessible !== undefined) return this.#element(node, around);
     if (this.#options.ariaHidden === true) return this.#element(node, around);
     if (isHiddenByMistake(around.document.dom, node.index)) return this.#element(node, { ...around, isDoubtful: true });
-    this.#hiddenParts++;
-    return [];
+    return this.#hidden(node, around);
   }
 
   #text(node: DomNode, around: Surroundings): readonly Piece[] {
@@ -192,10 +191,27 @@ class TreeReader {
   }
 
   #formula(node: DomNode, around: Surroundings): readonly Piece[] | undefined {
-    const { document, index } = node;
-    const text = formulaOf(document, index, (part) => document.visibility.isVisible(part));
+    const { visibility } = node.document;
+    const text = formulaOf(node.document, node.index, (part) => visibility.isDrawn(part));
+    return text === undefined ? undefined : this.#drawn(node, text, around);
+  }
+
+  /** A part that assistive technology does not get. */
+  #hidden(node: DomNode, around: Surroundings): readonly Piece[] {
+    const { visibility } = node.document;
+    const drawn = alternativeOf(node.document, node.index, (part) => visibility.isDrawn(part));
+    if (drawn === undefined) {
+      this.#hiddenParts++;
+      return [];
+    }
+    const { isPicture, text } = drawn;
+    if (!isPicture || around.isLabel) return this.#drawn(node, text, around);
+    return this.#meaningful(node, { role: "image", name: clean(text), path: around.path, pieces: [], around });
+  }
+
+  #drawn(node: DomNode, text: string, around: Surroundings): readonly Piece[] {
     const box = node.box && place(node.box, around);
-    if (text === undefined || text === "" || box === undefined || around.isLabel) return text === undefined ? text : [];
+    if (text === "" || box === undefined || around.isLabel) return [];
     return wrapped(node, [{ kind: "text", node, text, isVisible: isSeen(box, around.clip), box }]);
   }
 

@@ -10,7 +10,13 @@ export type Piece = PageItem | typeof lineBreak;
 export function wrapped(node: DomNode, pieces: readonly Piece[]): readonly Piece[] {
   if (node.tag === "br") return [lineBreak];
   if (node.tag === "rt") return inParentheses(pieces);
-  return isInline(node.style("display")) ? pieces : [lineBreak, ...pieces, lineBreak];
+  if (isInline(node.style("display"))) return pieces;
+  const isOutOfFlow = /absolute|fixed/.test(node.style("position"));
+  return isOutOfFlow && pieces.every(isBlank) ? [] : [lineBreak, ...pieces, lineBreak];
+}
+
+function isBlank(piece: Piece): boolean {
+  return piece.kind === "break" || (piece.kind === "text" && piece.text.trim() === "");
 }
 
 function isInline(display: string): boolean {

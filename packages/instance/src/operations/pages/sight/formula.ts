@@ -7,12 +7,68 @@ const between = /^[=<>≤≥≠≈≡∈∉⊂⊆→⇒⇔∼+\-−±×·∘∧�
 const tokens: ReadonlySet<string> = new Set(["mi", "mn", "mo", "ms", "mtext"]);
 const known = /^(?:m[a-z]+|semantics|annotation|annotation-xml|none)$/;
 
-/** The text of a formula in MathML as one line, such as `a/2 = √(b + 1)`. `undefined` if it holds other elements. */
-export function formulaOf(
-  nodes: DocumentNodes,
-  formula: number,
-  isShown: (node: number) => boolean,
-): string | undefined {
+const maxLevels = 4;
+const maxSearched = 50;
+
+type IsDrawn = (node: number) => boolean;
+
+/** What assistive technology gets in the place of a part that is drawn. */
+export interface Alternative {
+  readonly text: string;
+  /** Whether a person sees a picture, so that nothing shows whether the text is true. */
+  readonly isPicture: boolean;
+}
+
+/**
+ * Libraries draw formulas in a part with `aria-hidden`, next to hidden MathML. It is the text of what they draw if it
+ * has the same letters and digits.
+ */
+export function alternativeOf(nodes: DocumentNodes, drawn: number, isDrawn: IsDrawn): Alternative | undefined {
+  const siblings = [...nodes.childrenOf(nodes.parentOf(drawn)).take(maxSearched)];
+  const isPart = (node: number): boolean => nodes.attributeOf(node, "aria-hidden") === "true" && isDrawn(node);
+  // Several parts may draw one formula.
+  if (siblings.find(isPart) !== drawn) return undefined;
+  const math = mathBelow(nodes, siblings);
+  if (math === undefined || formulaOf(nodes, math, isDrawn) !== "") return undefined;
+  const text = formulaOf(nodes, math, () => true) ?? "";
+  const shown = textOf(nodes, drawn, isDrawn);
+  if (shown === "") return { text, isPicture: true };
+  return { text: lettersOf(shown) === lettersOf(textOf(nodes, math, () => true)) ? text : shown, isPicture: false };
+}
+
+function mathBelow(nodes: DocumentNodes, roots: readonly number[]): number | undefined {
+  let waiting = roots;
+  for (let level = 0; level < maxLevels && waiting.length < maxSearched; level++) {
+    const math = waiting.find((node) => nodes.tagOf(node) === "math");
+    if (math !== undefined) return math;
+    waiting = waiting.flatMap((node) => [...nodes.childrenOf(node).take(maxSearched)]);
+  }
+  return undefined;
+}
+
+function textOf(nodes: DocumentNodes, root: number, isShown: IsDrawn): string {
+  let text = "";
+  let left = maxNodes;
+  const visit = (node: number, depth: number): void => {
+    if (depth > maxDepth || --left < 0 || /^annotation/.test(nodes.tagOf(node))) return;
+    if (nodes.isText(node) && isShown(node)) text += nodes.textOf(node);
+    for (const child of nodes.childrenOf(node)) visit(child, depth + 1);
+  };
+  visit(root, 0);
+  return text.replace(/[\s\u200B-\u200F\u2060-\u2064]+/g, " ").trim();
+}
+
+/** In one order: fractions are drawn from below. */
+function lettersOf(text: string): string {
+  return (text.normalize("NFKC").match(/[\p{L}\p{N}]/gu) ?? []).sort().join("");
+}
+
+/**
+ * The text of a formula in MathML as one line, such as `a/2 = √(b + 1)`. Empty if none of its signs is shown,
+ * `undefined` if it holds other elements.
+ */
+export function formulaOf(nodes: DocumentNodes, formula: number, isShown: IsDrawn): string | undefined {
+  let hasShown = false;
   /** Below 0 for a formula that is not written. */
   let left = maxNodes;
   const write = (node: number, depth: number): string => {
@@ -25,6 +81,7 @@ export function formulaOf(
       const text = children
         .filter((child) => nodes.isText(child) && isShown(child))
         .map((child) => nodes.textOf(child));
+      hasShown ||= text.length > 0;
       return token(tag, text.join("").trim());
     }
     return joined(
@@ -33,7 +90,7 @@ export function formulaOf(
     );
   };
   const text = write(formula, 0).replace(/\s+/g, " ").trim();
-  return left < 0 ? undefined : text;
+  return left < 0 ? undefined : hasShown ? text : "";
 }
 
 function token(tag: string, text: string): string {

@@ -119,8 +119,12 @@ export class Visibility {
 
   /** Whether a person can see a text, picture or box, possibly after scrolling. */
   isVisible(node: number): boolean {
-    const around = this.#surroundings[node];
-    return around !== undefined && !around.isAriaHidden && around.opacity >= leastOpacity && this.isLaidOpen(node);
+    return this.#surroundings[node]?.isAriaHidden === false && this.isDrawn(node);
+  }
+
+  /** The same, whatever assistive technology gets. */
+  isDrawn(node: number): boolean {
+    return (this.#surroundings[node]?.opacity ?? 0) >= leastOpacity && this.isLaidOpen(node);
   }
 
   /** Whether only its opacity may hide it. */

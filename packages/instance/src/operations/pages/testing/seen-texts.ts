@@ -50,5 +50,10 @@ export const texts: readonly (readonly [kind: string, html: string, text: string
     `<p>Let <math><mfrac><mi>a</mi><mn>2</mn></mfrac><mo>=</mo><mi>b</mi></math> be</p><p><ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp>字</ruby>です</p><math style="opacity:0"><mi>no</mi></math>`,
     "Let a/2 = b be\n\n漢(kan)字です",
   ],
+  [
+    "of formulas that are drawn next to hidden ones, and of labels of drawings",
+    `<style>.c{position:absolute;clip:rect(1px,1px,1px,1px);width:1px;height:1px;overflow:hidden}</style><p>Let <span><span class=c><math><mfrac><mi>a</mi><mi>b</mi></mfrac></math></span><span aria-hidden=true><span>b</span><span>a</span></span></span> be, <span><span class=c><math><mtext>other words</mtext></math></span><span aria-hidden=true>y</span></span><span class=c><math><mi>no</mi></math></span> too</p><p>Go <svg role=img aria-label=up width=9 height=9><path d="M0 0h9v9z"/></svg> now <span role=img aria-label=star>★</span></p>`,
+    "Let a/b be, y too\n\nGo up now ★",
+  ],
   ["that is decoration", `<p>Shown</p><div aria-hidden=true>★</div>`, "Shown"],
 ];

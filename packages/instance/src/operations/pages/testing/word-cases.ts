@@ -2,6 +2,8 @@ import type { SeenCase } from "./seen-cases.ts";
 
 type Row = readonly [html: string, lines: string, script?: string];
 
+const clipped = `<style>.c{position:absolute;clip:rect(1px,1px,1px,1px);width:1px;height:1px;overflow:hidden}</style>`;
+
 const kinds: Readonly<Record<string, readonly Row[]>> = {
   "words after the content": [
     [
@@ -64,6 +66,20 @@ const kinds: Readonly<Record<string, readonly Row[]>> = {
     [
       `<p>x <math style="opacity:0"><mi>hidden</mi></math></p><math><mtext>Press <button>Go</button></mtext></math>`,
       `x\nPress\nbutton "Go" [e]`,
+    ],
+  ],
+  "formulas that are drawn next to hidden ones": [
+    [
+      `${clipped}<p>Let <span><span class=c><math><semantics><mfrac><mi>a</mi><mi>b</mi></mfrac><annotation>\\frac ab</annotation></semantics></math></span><span aria-hidden=true><span>b</span><span>a</span></span></span> be <i><span aria-hidden=true>y\u200B</span><b class=c><math><mi>y</mi></math></b></i></p>`,
+      `Let a/b be y`,
+    ],
+    [
+      `${clipped}<p>Let <span><span class=c><math><msup><mi>x</mi><mn>2</mn></msup></math></span><svg width=9 height=9 aria-hidden=true><path d="M0 0h9v9z"/></svg></span> be</p>`,
+      `Let image "x^2" be`,
+    ],
+    [
+      `${clipped}<p>A <span><span class=c><math><mtext>other words</mtext></math></span><span aria-hidden=true>x+1</span></span>, <span><span class=c><math><mi>no</mi></math></span><span aria-hidden=true style="opacity:0">no</span></span><span class=c><math><mi>no</mi></math></span>.</p>`,
+      `A x+1, .`,
     ],
   ],
   "canvases with a name": [

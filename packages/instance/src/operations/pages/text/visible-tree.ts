@@ -2,7 +2,7 @@ import { withoutCredentials } from "../tabs/shown-address.ts";
 import type { Element, ElementContent, Root } from "hast";
 import type { CapturedPage } from "../sight/captured-page.ts";
 import { DocumentNodes } from "../sight/document-nodes.ts";
-import { formulaOf } from "../sight/formula.ts";
+import { alternativeOf, formulaOf } from "../sight/formula.ts";
 import { readableText } from "./readable-text.ts";
 import { isDataTable, isInline, tableRoles, tagFor } from "./tags.ts";
 import { Visibility, type VisibilityOptions } from "../sight/visibility.ts";
@@ -28,6 +28,7 @@ const omittedTags: ReadonlySet<string> = new Set([
   ...["input", "textarea", "select", "datalist", "canvas", "audio", "video"],
   ...["progress", "meter"],
 ]);
+const pictureRoles: ReadonlySet<string> = new Set(["img", "image", "math", "graphics-document"]);
 const indentingTags: ReadonlySet<string> = new Set(["ul", "ol", "blockquote"]);
 const documentSchemes: ReadonlySet<string> = new Set(["http:", "https:", "mailto:", "tel:"]);
 
@@ -140,7 +141,11 @@ class TreeReader {
     if (nodes.isText(node)) this.#text(document, node, place);
     else if (nodes.isElement(node)) {
       const tag = nodes.tagOf(node);
-      if (omittedTags.has(tag) || tag.startsWith("::") || visibility.isHidden(node)) return;
+      if (omittedTags.has(tag) || tag.startsWith("::")) return;
+      if (visibility.isHidden(node)) {
+        this.#hidden(document, node, place);
+        return;
+      }
       if (this.#isFrame(document, node)) this.#frame(document, node, place);
       else if (tag === "img") this.#image(document, node, place);
       else if (tag === "math") this.#formula(document, node, place);
@@ -194,6 +199,8 @@ class TreeReader {
     if (isAbove) place.into.push({ type: "text", value: "(" });
     const indents = place.indents + (indentingTags.has(own) ? 1 : 0);
     this.#children(document, node, { ...place, into: made.children, depth: place.depth + 1, indents, isInTable });
+    if (!hasText(made) && pictureRoles.has(attributes.get("role") ?? "") && document.visibility.isVisible(node))
+      place.into.push({ type: "text", value: ` ${this.#alternative(attributes.get("aria-label"))} ` });
     if (made.children.length > 0 || tag === "br" || tag === "hr" || tag === "td" || tag === "th") place.into.push(made);
     if (isAbove) place.into.push({ type: "text", value: ")" });
     if (isBox) place.into.push({ type: "text", value: " " });
@@ -202,15 +209,25 @@ class TreeReader {
   #formula(document: SourceDocument, node: number, place: Place): void {
     const { nodes, visibility } = document;
     const formula = formulaOf(nodes, node, (part) => visibility.isVisible(part));
-    if (formula === undefined) {
-      this.#container(document, node, place);
-      return;
-    }
-    const made = element(nodes.styleOf(node, "display") === "math" ? "span" : "div");
-    const value = readableText(formula).slice(0, this.#leftCharacters);
+    if (formula === undefined) this.#container(document, node, place);
+    else this.#drawn(document, { node, text: formula }, place);
+  }
+
+  /** Formulas are drawn in parts that assistive technology does not get. */
+  #hidden(document: SourceDocument, node: number, place: Place): void {
+    const { nodes, visibility } = document;
+    if (nodes.attributeOf(node, "aria-hidden") !== "true" || !visibility.isDrawn(node)) return;
+    const drawn = alternativeOf(nodes, node, (part) => visibility.isDrawn(part));
+    if (drawn !== undefined) this.#drawn(document, { node, text: drawn.text.slice(0, maxAltCharacters) }, place);
+  }
+
+  #drawn({ nodes }: SourceDocument, { node, text }: { readonly node: number; readonly text: string }, { into }: Place) {
+    const display = nodes.styleOf(node, "display");
+    const made = element(isInline(display) || display === "math" ? "span" : "div");
+    const value = readableText(text).slice(0, this.#leftCharacters);
     this.#leftCharacters -= value.length;
     made.children.push({ type: "text", value });
-    if (value !== "") place.into.push(made);
+    if (value !== "") into.push(made);
   }
 
   /** A page inside of a page; an object may have one, or other content. */
@@ -244,13 +261,15 @@ class TreeReader {
   #image({ nodes, visibility }: SourceDocument, node: number, { into }: Place): void {
     if (!visibility.isVisible(node)) return;
     const attributes = nodes.attributesOf(node);
-    const alt = readableText(attributes.get("alt") ?? "")
-      .trim()
-      .slice(0, maxAltCharacters);
-    if (alt === "") return;
-    this.#leftCharacters -= alt.length;
+    const alt = this.#alternative(attributes.get("alt"));
     const src = this.#page.links ? absolute(attributes.get("src"), nodes) : undefined;
-    into.push(src === undefined ? { type: "text", value: ` ${alt} ` } : element("img", { alt, src }));
+    if (alt !== "") into.push(src === undefined ? { type: "text", value: ` ${alt} ` } : element("img", { alt, src }));
+  }
+
+  #alternative(stated = ""): string {
+    const text = readableText(stated).trim().slice(0, maxAltCharacters);
+    this.#leftCharacters -= text.length;
+    return text;
   }
 
   /** Takes code as it is shown: editors have one element for each line, without line breaks. */
