@@ -5,6 +5,7 @@ import { headingLevel } from "../reading/roles.ts";
 import { estimateTokens } from "./estimate.ts";
 import { hintsOf } from "./hints.ts";
 import { emptyBefore } from "./spans.ts";
+import { numberOf } from "../text/list-numbers.ts";
 import { plainText, quote, shortTarget } from "./text.ts";
 
 export interface OutlineLine {
@@ -74,7 +75,7 @@ export class LineWriter {
   #listItem(element: PageItemElement, place: Place): void {
     const [first, ...others] = element.children;
     const marks = this.#marks(element);
-    const prefix = `${place.prefix}* ${marks === "" ? "" : `${marks} `}`;
+    const prefix = `${place.prefix}${numberOf(element.node.document, element.node.index) || "*"} ${marks === "" ? "" : `${marks} `}`;
     if (first === undefined) return;
     const known = this.lines.length;
     this.#item(first, { ...place, prefix });

@@ -35,6 +35,10 @@ const pageRoots: ReadonlySet<string> = new Set(["#document", "html", "body"]);
 const clickableRoles: ReadonlySet<string> = new Set([
   ...["article", "cell", "columnheader", "gridcell", "heading", "image", "listitem", "row", "rowheader"],
 ]);
+/** The arrow keys move in them. */
+const keyRoles: ReadonlySet<string> = new Set([
+  ...["grid", "group", "menu", "menubar", "radiogroup", "tablist", "toolbar", "tree", "treegrid"],
+]);
 const itemRoles: ReadonlySet<string> = new Set(["cell", "gridcell", "columnheader", "rowheader", "listitem"]);
 /** Items that are dragged to another place. */
 const draggedRoles: ReadonlySet<string> = new Set(["listitem", "row"]);
@@ -89,6 +93,11 @@ export function isClickTarget(node: DomNode, role: string, around: ClickSurround
   if (node.attribute("tabindex") !== undefined && (role === "row" || itemRoles.has(role))) return true;
   if (around.inside === "control") return false;
   return hasHand(node, around) || isListening(node) || isItem(role, around);
+}
+
+/** Whether keys are for an element that holds others, such as a grid with a current cell. */
+export function isKeyTarget(node: DomNode, role: string): boolean {
+  return keyRoles.has(role) && isTabStop(node);
 }
 
 function isItem(role: string, { isListItem }: ClickSurroundings): boolean {

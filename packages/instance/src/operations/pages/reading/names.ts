@@ -24,7 +24,7 @@ export function nameOf(node: DomNode, role: string): string {
   const ofGlyph = known.name === "" ? "" : (node.attribute("title") ?? "");
   const name = clean(known.name) || nameOfHost(node, role) || clean(ofGlyph);
   const sources = name === "" || hasStatedName(node) ? [] : sourcesOf(node, role);
-  if (!sources.some(holdsHiddenText)) return name;
+  if (!sources.some((source) => holdsOtherText(source, name))) return name;
   const seen = clean(
     sources.map((source) => textBelow(source, { except: (at) => at === node && isField(at) })).join(" "),
   );
@@ -128,16 +128,20 @@ function labelText(node: DomNode): string {
   return (label ?? "").slice(0, maxScanned).trim();
 }
 
-/** Whether a part of it is laid out, but cannot be seen, or is a secret. */
-function holdsHiddenText(node: DomNode): boolean {
+/** Whether a part of it is laid out, but cannot be seen, or is a secret, or is a counter, which Chromium omits. */
+function holdsOtherText(node: DomNode, name: string): boolean {
   return hasBelow(node, (at) => {
     // A person sees no gap where a word may be broken; Chromium reports one.
     if (at.tag === "wbr") return true;
     if (isField(at)) return isSecret(at);
     const isPseudo = at.tag.startsWith("::") && !marks.has(at.tag);
     if (!at.isLaidOut || (isPseudo ? at.renderedText : at.isText ? at.value : "").trim() === "") return false;
-    return isSecret(isPseudo ? at : at.parent) || !at.isVisible;
+    return isSecret(isPseudo ? at : at.parent) || !at.isVisible || (isPseudo && isLostCounter(at, name));
   });
+}
+
+function isLostCounter({ renderedText }: DomNode, name: string): boolean {
+  return /\p{N}/u.test(renderedText) && !name.includes(clean(renderedText));
 }
 
 function holdsSecretBelow(node: DomNode): boolean {

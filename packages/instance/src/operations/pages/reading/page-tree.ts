@@ -8,8 +8,9 @@ import {
   clickSurroundings,
   isClickable,
   isClickTarget,
-  isWhole,
+  isKeyTarget,
 } from "./click-targets.ts";
+import { isContainer, isOwnTarget, isPlainPart, leavesOf } from "./containers.ts";
 import type { DomDocument, DomNode } from "../capture/dom-snapshot.ts";
 import type { Box } from "../sight/document-nodes.ts";
 import { alternativeOf, formulaOf } from "../sight/formula.ts";
@@ -22,6 +23,7 @@ import { containsUsable, type PageItem, type PageItemElement } from "./page-item
 import { groupPieces, type Piece, wrapped } from "./pieces.ts";
 import { isField, isUsable, roleOf, statedRole } from "./roles.ts";
 import { partsOfText, shortenContent } from "./shorten.ts";
+import { tellingSign } from "../text/readable-text.ts";
 import { fieldValue, isModal, statesOf, textValueRoles } from "./states.ts";
 
 export interface PageTree {
@@ -70,12 +72,6 @@ interface Found {
   readonly path: string;
   readonly pieces: readonly Piece[];
   readonly role: string;
-}
-
-/** Its content, and whether a person can use a part of it. */
-interface Contents {
-  readonly children: readonly PageItem[];
-  readonly hasUsable: boolean;
 }
 
 const skippedTags: ReadonlySet<string> = new Set([
@@ -178,16 +174,17 @@ class TreeReader {
   #text(node: DomNode, around: Surroundings): readonly Piece[] {
     if (!node.isLaidOut || around.isLabel || isSecret(node.isText ? node.parent : node)) return [];
     const text = node.renderedText.slice(0, 20_000);
-    const isPseudo = !node.isText;
+    const isAdded = !node.isText && node.tag !== "::first-letter";
     if (text.trim() === "")
       return text === "" ? [] : [{ kind: "text", node, text: " ", isVisible: false, box: undefined }];
-    if (isPseudo && node.tag !== "::first-letter" && !/[\p{L}\p{N}]/u.test(text)) return [];
+    if (isAdded && !tellingSign.test(text)) return [];
     const box = node.box && place(node.box, around);
     if (box === undefined || !node.isVisible) {
       if (box !== undefined && this.#isUnrevealed(node, box, around)) this.#unrevealed++;
       return [];
     }
-    return [{ kind: "text", node, text, isVisible: isSeen(box, around.clip), box }];
+    const pieces = [{ kind: "text", node, text, isVisible: isSeen(box, around.clip), box }] as const;
+    return isAdded ? wrapped(node, pieces) : pieces;
   }
 
   #formula(node: DomNode, around: Surroundings): readonly Piece[] | undefined {
@@ -277,7 +274,8 @@ class TreeReader {
     const isTarget =
       isClickTarget(node, role, around) && !(around.isListItem === "click" && hasUsable && !isOwnTarget(node));
     if (role === "clickable" && isContainer(node, around, { children, hasUsable })) return [...pieces];
-    if (namedOnly.has(role) && name === "" && !isTarget) return [...pieces];
+    const isOperated = isUsable(role) || isTarget || isKeyTarget(node, role);
+    if (namedOnly.has(role) && name === "" && !isOperated) return [...pieces];
     const { document } = around;
     const box = this.#boxOf(node, children, around);
     const element: PageItemElement = {
@@ -290,7 +288,7 @@ class TreeReader {
       url: withoutFragment(document.dom.url),
       address: addressOf(node, document),
       identity: undefined,
-      isUsable: isUsable(role) || isTarget,
+      isUsable: isOperated,
       states: statesOf(node, this.#isFocused(node, document)),
       value: fieldValue(node, role),
       isVisible: box !== undefined && isSeen(box, around.clip),
@@ -349,39 +347,6 @@ class TreeReader {
   #isFocused(node: DomNode, { target }: PageDocument): boolean {
     return target.parent === undefined && node.backendNodeId === this.#captured.focused;
   }
-}
-
-/** Whether an element that reacts to clicks only groups others: its listener serves its content. */
-function isContainer(node: DomNode, around: Surroundings, { children, hasUsable }: Contents): boolean {
-  if (hasUsable) {
-    const inner = leavesOf(children);
-    const isOnlyControls = inner.every(
-      (item) => item.kind === "text" || (isUsable(item.role) && item.role !== "clickable"),
-    );
-    return !(isWhole(node, around) && isOnlyControls && inner.some(({ kind }) => kind === "text"));
-  }
-  return children.length > 1 && children.some(({ kind }) => kind !== "element") && !hasHandOf(node);
-}
-
-function leavesOf(items: readonly PageItem[]) {
-  return items.flatMap((item) => (item.kind === "line" ? item.parts : [item]));
-}
-
-/** Chromium calls some parts of a page a group only because they take the focus, and those of drawings always. */
-function isPlainPart(node: DomNode, role: string): boolean {
-  const { accessible, tag } = node;
-  if (tag === "canvas") return accessible?.role === "Canvas";
-  if (role !== "group" || node.attribute("role") === "group") return false;
-  return tag === "g" || (accessible?.name === "" && (tag === "div" || tag === "span"));
-}
-
-/** Whether it takes the focus or can be dragged, also with controls inside. */
-function isOwnTarget(node: DomNode): boolean {
-  return node.attribute("draggable") === "true" || node.attribute("tabindex") !== undefined;
-}
-
-function hasHandOf(node: DomNode): boolean {
-  return node.style("cursor") === "pointer" || node.attribute("tabindex") !== undefined;
 }
 
 function hasContents(node: DomNode): boolean {

@@ -32,6 +32,8 @@ export function statesOf(node: DomNode, isFocused: boolean): string[] {
   }
   const current = node.attribute("aria-current");
   if (current !== undefined && current !== "false" && current !== "") states.push("current");
+  const sort = node.attribute("aria-sort");
+  if (sort === "ascending" || sort === "descending") states.push(sort);
   if (node.attribute("draggable") === "true") states.push("draggable");
   return states;
 }

@@ -2,6 +2,8 @@ export type Colour = readonly [red: number, green: number, blue: number, alpha: 
 
 /** Largest difference of a colour channel (0 to 255) that a person cannot see. */
 const mostEqualChannel = 12;
+/** Distance and blur of a shadow in pixels: letters that are further away or more blurred cannot be read. */
+const mostShadow = 8;
 
 /** A page has few colours, and many elements. */
 const known = new Map<string, Colour | undefined>();
@@ -16,6 +18,12 @@ export function colourOf(text: string): Colour | undefined {
   const colour = readColour(text);
   known.set(text, colour);
   return colour;
+}
+
+/** Of a shadow in whose shape a person reads the letters of a text. */
+export function shadowColours(shadow: string): readonly (Colour | undefined)[] {
+  const [, colour = "", ...lengths] = /^([a-z]+\([^)]*\)) (\S+)px (\S+)px (\S+)px/.exec(shadow) ?? [];
+  return colour !== "" && lengths.every((length) => Math.abs(Number(length)) <= mostShadow) ? [colourOf(colour)] : [];
 }
 
 function readColour(text: string): Colour | undefined {

@@ -74,6 +74,12 @@ export class DocumentNodes {
     for (let child = this.#firstChild[node] ?? -1; child !== -1; child = this.#nextSibling[child] ?? -1) yield child;
   }
 
+  firstChildrenOf(node: number, most: number): readonly number[] {
+    const found: number[] = [];
+    for (const child of this.childrenOf(node)) if (found.push(child) >= most) break;
+    return found;
+  }
+
   /** Whether a node is around another one. */
   isAround(outer: number, node: number): boolean {
     return outer >= 0 && outer < node && node <= (this.#last[outer] ?? -1);

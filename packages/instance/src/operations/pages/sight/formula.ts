@@ -24,7 +24,7 @@ export interface Alternative {
  * has the same letters and digits.
  */
 export function alternativeOf(nodes: DocumentNodes, drawn: number, isDrawn: IsDrawn): Alternative | undefined {
-  const siblings = [...nodes.childrenOf(nodes.parentOf(drawn)).take(maxSearched)];
+  const siblings = nodes.firstChildrenOf(nodes.parentOf(drawn), maxSearched);
   const isPart = (node: number): boolean => nodes.attributeOf(node, "aria-hidden") === "true" && isDrawn(node);
   // Several parts may draw one formula.
   if (siblings.find(isPart) !== drawn) return undefined;
@@ -41,7 +41,7 @@ function mathBelow(nodes: DocumentNodes, roots: readonly number[]): number | und
   for (let level = 0; level < maxLevels && waiting.length < maxSearched; level++) {
     const math = waiting.find((node) => nodes.tagOf(node) === "math");
     if (math !== undefined) return math;
-    waiting = waiting.flatMap((node) => [...nodes.childrenOf(node).take(maxSearched)]);
+    waiting = waiting.flatMap((node) => nodes.firstChildrenOf(node, maxSearched));
   }
   return undefined;
 }
@@ -50,7 +50,7 @@ function textOf(nodes: DocumentNodes, root: number, isShown: IsDrawn): string {
   let text = "";
   let left = maxNodes;
   const visit = (node: number, depth: number): void => {
-    if (depth > maxDepth || --left < 0 || /^annotation/.test(nodes.tagOf(node))) return;
+    if (depth > maxDepth || --left < 0 || nodes.tagOf(node).startsWith("annotation")) return;
     if (nodes.isText(node) && isShown(node)) text += nodes.textOf(node);
     for (const child of nodes.childrenOf(node)) visit(child, depth + 1);
   };
@@ -68,7 +68,7 @@ function lettersOf(text: string): string {
  * `undefined` if it holds other elements.
  */
 export function formulaOf(nodes: DocumentNodes, formula: number, isShown: IsDrawn): string | undefined {
-  let hasShown = false;
+  let shown = 0;
   /** Below 0 for a formula that is not written. */
   let left = maxNodes;
   const write = (node: number, depth: number): string => {
@@ -81,7 +81,7 @@ export function formulaOf(nodes: DocumentNodes, formula: number, isShown: IsDraw
       const text = children
         .filter((child) => nodes.isText(child) && isShown(child))
         .map((child) => nodes.textOf(child));
-      hasShown ||= text.length > 0;
+      shown += text.length;
       return token(tag, text.join("").trim());
     }
     return joined(
@@ -90,7 +90,7 @@ export function formulaOf(nodes: DocumentNodes, formula: number, isShown: IsDraw
     );
   };
   const text = write(formula, 0).replace(/\s+/g, " ").trim();
-  return left < 0 ? undefined : hasShown ? text : "";
+  return left < 0 ? undefined : shown > 0 ? text : "";
 }
 
 function token(tag: string, text: string): string {

@@ -1,7 +1,7 @@
 import { intersection, isTooSmall } from "./boxes.ts";
 import { isHiddenByMistake } from "./aria-hidden.ts";
 import { canvasOf } from "./canvas-colour.ts";
-import { type Colour, colourOf, over, plainGradient } from "./colours.ts";
+import { type Colour, colourOf, over, shadowColours, plainGradient } from "./colours.ts";
 import { type DrawnShape, filterOpacity, leftOf } from "./cut-away.ts";
 import type { Box, DocumentNodes } from "./document-nodes.ts";
 import { isSlanted, isTurnedAway, multiplied, type Turn, turnOf, unturned } from "./facing.ts";
@@ -122,7 +122,7 @@ export class Visibility {
     return this.#surroundings[node]?.isAriaHidden === false && this.isDrawn(node);
   }
 
-  /** The same, whatever assistive technology gets. */
+  /** The same, without regard to `aria-hidden`. */
   isDrawn(node: number): boolean {
     return (this.#surroundings[node]?.opacity ?? 0) >= leastOpacity && this.isLaidOpen(node);
   }
@@ -152,17 +152,22 @@ export class Visibility {
     });
   }
 
-  /** Of the letters, and of the lines around them. */
+  /** Of the letters, the lines around them, and their shadow. */
   #textColoursOf(node: number, around: Surroundings): readonly (Colour | undefined)[] {
-    const fill = this.#textColourOf(node, around);
-    const [width = "", ...line] = this.#nodes.styleOf(node, "-webkit-text-stroke").split(" ");
-    return Number.parseFloat(width) >= leastStroke ? [fill, colourOf(line.join(" "))] : [fill];
+    const style = this.#styleOf(node);
+    const colours = [this.#textColourOf(node, around)];
+    const [width = "", ...line] = style("-webkit-text-stroke").split(" ");
+    if (Number.parseFloat(width) >= leastStroke) colours.push(colourOf(line.join(" ")));
+    return around.isDrawing ? colours : [...colours, ...shadowColours(style("text-shadow"))];
   }
 
   /** `undefined` for a text that is cut out of a picture, or has one as its colour. */
   #textColourOf(node: number, { isDrawing, textGround }: Surroundings): Colour | undefined {
     const style = this.#styleOf(node);
-    if (isDrawing) return style("fill") === "none" ? [0, 0, 0, 0] : colourOf(style("fill"));
+    if (isDrawing) {
+      if (style("fill") === "none" || Number(style("fill-opacity") || 1) < leastOpacity) return [0, 0, 0, 0];
+      return colourOf(style("fill"));
+    }
     const fill = colourOf(style("-webkit-text-fill-color")) ?? colourOf(style("color"));
     return textGround === null && fill?.[3] !== 1 ? undefined : (over(fill, textGround ?? undefined) ?? fill);
   }

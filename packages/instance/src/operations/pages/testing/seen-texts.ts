@@ -55,5 +55,15 @@ export const texts: readonly (readonly [kind: string, html: string, text: string
     `<style>.c{position:absolute;clip:rect(1px,1px,1px,1px);width:1px;height:1px;overflow:hidden}</style><p>Let <span><span class=c><math><mfrac><mi>a</mi><mi>b</mi></mfrac></math></span><span aria-hidden=true><span>b</span><span>a</span></span></span> be, <span><span class=c><math><mtext>other words</mtext></math></span><span aria-hidden=true>y</span></span><span class=c><math><mi>no</mi></math></span> too</p><p>Go <svg role=img aria-label=up width=9 height=9><path d="M0 0h9v9z"/></svg> now <span role=img aria-label=star>★</span></p>`,
     "Let a/b be, y too\n\nGo up now ★",
   ],
+  [
+    "of numbers as a person sees them",
+    `<ol start=3><li>three<li>four</ol><p>and</p><ol type=a><li>alpha<li>beta</ol><p>and</p><ol style="list-style:none"><li>plain</ol><p>and</p><ol><li value=2>x<li value=9>y</ol><p>and</p><ul style="list-style-type:decimal"><li>one</ul>`,
+    "3. three\n4. four\n\nand\n\n- a. alpha\n- b. beta\n\nand\n\n- plain\n\nand\n\n- 2\\. x\n- 9\\. y\n\nand\n\n1. one",
+  ],
+  [
+    "that styles add",
+    `<style>body{counter-reset:n}.e::after{content:" EUR"} .b::before{content:"Note: "} .h::after{content:"hidden";opacity:0} .n::before{content:counter(n) ". ";counter-increment:n} .x::after{content:"›"}</style><h2 class=n>Intro</h2><h2 class=n>Use</h2><p class="e b">100</p><p class=h>x</p><p class=x>Next</p>`,
+    "## 1. Intro\n\n## 2. Use\n\nNote: 100 EUR\n\nx\n\nNext",
+  ],
   ["that is decoration", `<p>Shown</p><div aria-hidden=true>★</div>`, "Shown"],
 ];

@@ -16,6 +16,30 @@ const kinds: Readonly<Record<string, readonly Row[]>> = {
       `button "Save" [e]`,
     ],
   ],
+  "counters, and words in a separate line": [
+    [
+      `<style>body{counter-reset:n}.n::before{content:counter(n) ". ";counter-increment:n} .t::after{content:"%"} .d::after{content:"3 new";display:block} .x::after{content:"›"}</style><h2 class=n>Intro</h2><h2 class=n>Use</h2><p>Only 10<span class=t></span></p><p class=d>Inbox</p><p class=x>Next</p>`,
+      `heading 2 "1. Intro"\nheading 2 "2. Use"\nOnly 10%\nInbox\n3 new\nNext`,
+    ],
+  ],
+  "numbers of items": [
+    [
+      `<ol start=3><li>three<li>four<ul><li>in</ul></ol><ol type=a><li>alpha<li><button>Beta</button></ol><ol reversed><li>x<li value=7>y</ol><ol style="list-style:none"><li>plain</ol><ol><li style="list-style-type:'[e9] '">words</ol>`,
+      `3. three\n4. four\n  * in\na. alpha\nb. button "Beta" [e]\n2. x\n7. y\n* plain\n* words`,
+    ],
+  ],
+  "the order of a table": [
+    [
+      `<table><tr><th aria-sort=ascending>Name<th aria-sort=none>Age<th aria-sort=descending><button>Size</button><tr><td>a<td>1<td>2</table>`,
+      `table\n  | columnheader [ascending] Name | Age | columnheader [descending] button "Size" [e]\n  | a | 1 | 2`,
+    ],
+  ],
+  "parts with items that take keys": [
+    [
+      `<div role=group tabindex=0 aria-label=Colours>Red</div><div role=grid tabindex=0 aria-label=G><div role=row><span role=gridcell>1</span></div></div><div role=toolbar aria-label=T>x</div><div role=menu tabindex=-1 aria-label=M><div role=menuitem>a</div></div>`,
+      `group "Colours" [e]\n  Red\ngrid "G" [e]\n  | 1\ntoolbar "T"\n  x\nmenu "M"\n  menuitem "a" [e]`,
+    ],
+  ],
   "glyphs of icon fonts": [
     [
       `<style>.i::before{content:"\\f00d"}</style><button class=i title=Close></button><a href="#h" title="Go home"><i class=i></i></a><button title=Menu>\ue001</button><button class=i>Save</button>`,

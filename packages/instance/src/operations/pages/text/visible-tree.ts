@@ -3,7 +3,8 @@ import type { Element, ElementContent, Root } from "hast";
 import type { CapturedPage } from "../sight/captured-page.ts";
 import { DocumentNodes } from "../sight/document-nodes.ts";
 import { alternativeOf, formulaOf } from "../sight/formula.ts";
-import { readableText } from "./readable-text.ts";
+import { firstNumberOf, numberOf } from "./list-numbers.ts";
+import { readableText, tellingSign } from "./readable-text.ts";
 import { isDataTable, isInline, tableRoles, tagFor } from "./tags.ts";
 import { Visibility, type VisibilityOptions } from "../sight/visibility.ts";
 
@@ -45,6 +46,8 @@ interface Place {
   readonly recursion: number;
   readonly indents: number;
   readonly isInTable: boolean;
+  /** Whether items of the list have their numbers in the text. */
+  readonly isNumbered: boolean;
 }
 
 export interface VisibleTree {
@@ -88,7 +91,7 @@ class TreeReader {
   read(): VisibleTree {
     const into: ElementContent[] = [];
     const main = this.#document(0, 0);
-    const place: Place = { into, depth: 0, recursion: 0, indents: 0, isInTable: false };
+    const place: Place = { into, depth: 0, recursion: 0, indents: 0, isInTable: false, isNumbered: false };
     const { root } = this.#page;
     if (main !== undefined && root === undefined) this.#children(main, 0, place);
     else if (root !== undefined) this.#element(root.process, root.backendNodeId, place);
@@ -128,7 +131,13 @@ class TreeReader {
   }
 
   #children(document: SourceDocument, node: number, place: Place): void {
-    for (const child of document.nodes.childrenOf(node)) this.#node(document, child, place);
+    const { nodes } = document;
+    const after: number[] = [];
+    for (const child of nodes.childrenOf(node))
+      // A snapshot lists them before the content.
+      if (nodes.tagOf(child) === "::after") after.push(child);
+      else this.#node(document, child, place);
+    for (const child of after) this.#node(document, child, place);
   }
 
   #node(document: SourceDocument, node: number, around: Place): void {
@@ -141,7 +150,11 @@ class TreeReader {
     if (nodes.isText(node)) this.#text(document, node, place);
     else if (nodes.isElement(node)) {
       const tag = nodes.tagOf(node);
-      if (omittedTags.has(tag) || tag.startsWith("::")) return;
+      if (omittedTags.has(tag)) return;
+      if (tag.startsWith("::")) {
+        this.#added(document, node, place);
+        return;
+      }
       if (visibility.isHidden(node)) {
         this.#hidden(document, node, place);
         return;
@@ -154,8 +167,18 @@ class TreeReader {
     } else this.#children(document, node, place);
   }
 
-  #text({ nodes, visibility }: SourceDocument, node: number, { into }: Place): void {
-    const text = nodes.textOf(node);
+  /** Words that styles add. */
+  #added(document: SourceDocument, node: number, place: Place): void {
+    const { nodes } = document;
+    const tag = nodes.tagOf(node);
+    if (tag !== "::before" && tag !== "::after") return;
+    const text = nodes.renderedTextOf(node);
+    if (!tellingSign.test(text)) return;
+    if (isInline(nodes.styleOf(node, "display"))) this.#text(document, node, place, text);
+    else this.#text(document, node, place, ` ${text} `);
+  }
+
+  #text({ nodes, visibility }: SourceDocument, node: number, { into }: Place, text = nodes.textOf(node)): void {
     if (text.trim() === "") {
       into.push({ type: "text", value: text === "" ? "" : " " });
       return;
@@ -182,23 +205,30 @@ class TreeReader {
     const { nodes } = document;
     const display = nodes.styleOf(node, "display");
     const attributes = nodes.attributesOf(node);
-    const own = tagFor(nodes.tagOf(node), display, attributes);
+    const stated = tagFor(nodes.tagOf(node), display, attributes);
+    const isList = stated === "ol" || stated === "ul";
+    const first = isList ? firstNumberOf(nodes, node) : undefined;
+    const own = isList ? (first === undefined ? "ul" : "ol") : stated;
+    const isNumbered = isList ? first === undefined : place.isNumbered;
     const isTable = own === "table" && isDataTable(nodes, node);
     const isInTable = own === "table" ? isTable : place.isInTable;
-    const properties = this.#properties(document, own, attributes);
+    const properties = { ...this.#properties(document, own, attributes), ...(first !== undefined && { start: first }) };
     const tag = meaningful(own, { isInTable, isLink: properties.href !== undefined, display, place });
     // On the screen they have a gap, without a space in the text.
     const isBox = display.startsWith("inline-") || nodes.tagOf(node) === "button";
     if (place.depth >= maxDepth) {
-      this.#children(document, node, { ...place, isInTable });
+      this.#children(document, node, { ...place, isInTable, isNumbered });
       return;
     }
     const made = element(tag, tag === own ? properties : {});
     if (isBox) place.into.push({ type: "text", value: " " });
     const isAbove = nodes.tagOf(node) === "rt" && nodes.hasLayout(node);
     if (isAbove) place.into.push({ type: "text", value: "(" });
+    const number = own === "li" && place.isNumbered ? numberOf(nodes, node) : "";
+    if (number !== "") made.children.push({ type: "text", value: `${number} ` });
     const indents = place.indents + (indentingTags.has(own) ? 1 : 0);
-    this.#children(document, node, { ...place, into: made.children, depth: place.depth + 1, indents, isInTable });
+    const inside = { indents, isInTable, isNumbered, into: made.children, depth: place.depth + 1 };
+    this.#children(document, node, { ...place, ...inside });
     if (!hasText(made) && pictureRoles.has(attributes.get("role") ?? "") && document.visibility.isVisible(node))
       place.into.push({ type: "text", value: ` ${this.#alternative(attributes.get("aria-label"))} ` });
     if (made.children.length > 0 || tag === "br" || tag === "hr" || tag === "td" || tag === "th") place.into.push(made);
@@ -322,7 +352,6 @@ class TreeReader {
       return href === undefined || !this.#page.links ? {} : { href };
     }
     const number = (name: string): number => Number.parseInt(attributes.get(name) ?? "", 10);
-    if (tag === "ol" && number("start") >= 0) return { start: number("start") };
     if (tag !== "td" && tag !== "th") return {};
     return this.#spans(number("colspan"), number("rowspan"));
   }
