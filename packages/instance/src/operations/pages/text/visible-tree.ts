@@ -212,7 +212,10 @@ class TreeReader {
     const isNumbered = isList ? first === undefined : place.isNumbered;
     const isTable = own === "table" && isDataTable(nodes, node);
     const isInTable = own === "table" ? isTable : place.isInTable;
-    const properties = { ...this.#properties(document, own, attributes), ...(first !== undefined && { start: first }) };
+    const properties: Record<string, string | number> = {
+      ...this.#properties(document, own, attributes),
+      ...(first !== undefined && { start: first }),
+    };
     const tag = meaningful(own, { isInTable, isLink: properties.href !== undefined, display, place });
     // On the screen they have a gap, without a space in the text.
     const isBox = display.startsWith("inline-") || nodes.tagOf(node) === "button";
