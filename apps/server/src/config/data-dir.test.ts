@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { StartError } from "./start-error.ts";
 import { adminKeyPath, readAdminKey, writeAdminKey } from "./admin-key.ts";
-import { openDataDir, readServerSecret } from "./data-dir.ts";
+import { createServerSecret, findServerSecret, openDataDir } from "./data-dir.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -22,12 +22,13 @@ const modeOf = (path: string) => statSync(path).mode & 0o777;
 it("creates the folder and its secrets readable only by this user, and finds them again", async () => {
   const path = join(folder, "deep", "data");
   const first = await openDataDir(path);
-  const secret = readServerSecret(path, undefined);
+  expect(findServerSecret(path, undefined)).toBeUndefined();
+  const secret = createServerSecret(path);
   first.release();
   const second = await openDataDir(path);
   expect(second.serverId).toBe(first.serverId);
-  expect(readServerSecret(path, undefined)).toBe(secret);
-  expect(readServerSecret(path, "configured")).toBe("configured");
+  expect(findServerSecret(path, undefined)).toBe(secret);
+  expect(findServerSecret(path, "configured")).toBe("configured");
   if (process.platform !== "win32") {
     expect(modeOf(path)).toBe(0o700);
     expect(modeOf(join(path, "secret.key"))).toBe(0o600);
@@ -97,7 +98,7 @@ it("explains an unusable folder", async () => {
 
 it("keeps a damaged secret, because everything that it signed would be lost", () => {
   writeFileSync(join(folder, "secret.key"), "short");
-  expect(() => readServerSecret(folder, undefined)).toThrow("damaged");
+  expect(() => findServerSecret(folder, undefined)).toThrow("damaged");
   expect(readFileSync(join(folder, "secret.key"), "utf8")).toBe("short");
 });
 

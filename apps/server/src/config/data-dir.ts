@@ -131,9 +131,19 @@ export function refuseUnfinishedRestore(path: string): void {
 
 const secretFile = (dataDir: string) => join(dataDir, "secret.key");
 
+/** The setting, or the content of `secret.key`. @throws {StartError} when the file is damaged. */
+export function findServerSecret(dataDir: string, configured: string | undefined): string | undefined {
+  if (configured !== undefined) return configured;
+  const secret = readIfPresent(secretFile(dataDir))?.trim();
+  if (secret === undefined || secret.length >= 32) return secret;
+  throw new StartError(`${secretFile(dataDir)} is damaged.`, {
+    hint: "Restore it from a backup. Without it, the encrypted data of this service cannot be read.",
+  });
+}
+
 /** Returns the secret of an existing data folder. @throws {StartError} when it has none. */
 export function presentServerSecret(dataDir: string, configured: string | undefined): string {
-  const secret = configured ?? readIfPresent(secretFile(dataDir))?.trim();
+  const secret = findServerSecret(dataDir, configured);
   if (secret !== undefined) return secret;
   throw new StartError(`${secretFile(dataDir)} does not exist.`, {
     hint: "Name the data folder of the service with --data-dir, or set secret_key.",
@@ -141,14 +151,15 @@ export function presentServerSecret(dataDir: string, configured: string | undefi
   });
 }
 
-/** Signs session tokens and seals stored answers: the setting, or the content of `secret.key`. */
-export function readServerSecret(dataDir: string, configured: string | undefined): string {
-  return (
-    configured ??
-    kept(
-      secretFile(dataDir),
-      (content) => content.length >= 32,
-      () => randomBytes(32).toString("base64url"),
-    )
-  );
+/** Creates `secret.key`, which signs session tokens and encrypts stored data. */
+export function createServerSecret(dataDir: string): string {
+  const secret = randomBytes(32).toString("base64url");
+  writePrivateFile(secretFile(dataDir), `${secret}\n`);
+  return secret;
+}
+
+export function lostServerSecret(dataDir: string): StartError {
+  return new StartError(`${secretFile(dataDir)} is missing, and the database has data of an earlier secret.`, {
+    hint: "Restore that file from a backup, or set secret_key as before. If the secret is lost, set secret_key to a new one of 32 characters or more: saved profiles, credentials and other encrypted data then stay unreadable.",
+  });
 }

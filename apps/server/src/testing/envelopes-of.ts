@@ -1,4 +1,4 @@
-import { readServerSecret } from "../config/data-dir.ts";
+import { presentServerSecret } from "../config/data-dir.ts";
 import { Envelopes } from "../storage/envelopes/envelopes.ts";
 import { openMasterKeys } from "../storage/envelopes/master-keys.ts";
 import { installationOf } from "../storage/envelopes/rewrap-command.ts";
@@ -9,7 +9,7 @@ export async function envelopesOf(
   { database, dataDir }: Pick<TestServer, "database" | "dataDir">,
   secretKey?: string,
 ): Promise<Envelopes> {
-  const serverSecret = readServerSecret(dataDir, secretKey);
+  const serverSecret = presentServerSecret(dataDir, secretKey);
   const installation = await installationOf(database.query);
   return new Envelopes(await openMasterKeys({ master_key: "secret_key" }, { serverSecret, installation }));
 }

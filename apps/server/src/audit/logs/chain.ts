@@ -75,6 +75,21 @@ function problem(kind: Problem["kind"], sequence: number, message: string): Prob
   return { kind, sequence, message };
 }
 
+function isSealedWith(secrets: Secrets, { seal, ...ends }: SealedEnds): boolean {
+  // The row is not sealed before the first entry.
+  if (seal === null) return ends.last_sequence === 0;
+  return secrets.unsealStored(seal, sealPurpose) === textOf(ends);
+}
+
+/**
+ * True if the service of this database started before, with a secret that is unknown. The first start writes an entry.
+ * @param secrets - the known ones.
+ */
+export async function hasUnknownSecret(query: Database["query"], secrets: Secrets): Promise<boolean> {
+  const ends = await query.transaction().execute(readEnds);
+  return ends !== undefined && !isSealedWith(secrets, ends);
+}
+
 /** Remembers only the first problem. */
 class ChainCheck {
   readonly #ends: Ends;
@@ -324,10 +339,8 @@ export class AuditChain {
       .execute();
   }
 
-  #isSealed({ seal, ...ends }: SealedEnds): boolean {
-    // The row is not sealed before the first entry.
-    if (seal === null) return ends.last_sequence === 0;
-    return this.#secrets.unsealStored(seal, sealPurpose) === textOf(ends);
+  #isSealed(ends: SealedEnds): boolean {
+    return isSealedWith(this.#secrets, ends);
   }
 
   /** First entry after an invalid seal, kept until retention removes it: the next seal must not hide the problem. */

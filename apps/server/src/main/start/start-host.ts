@@ -2,7 +2,7 @@ import { type Database, DatabaseError, isBackedUp, openDatabase } from "@shoal/d
 import { createPlacement, type Placement, PlacementError, type PlacementKind } from "@shoal/placement";
 import type { StartOptions } from "../running-server.ts";
 import type { ServerAddresses } from "../../cluster/server-addresses.ts";
-import { type DataDir, databaseDirectory, readServerSecret } from "../../config/data-dir.ts";
+import { type DataDir, databaseDirectory } from "../../config/data-dir.ts";
 import { dockerOptions, kubernetesOptions } from "../../config/placement-options.ts";
 import { SettingsInForce } from "../../config/settings-in-force.ts";
 import type { Config } from "../../config/settings.ts";
@@ -16,6 +16,7 @@ import { Envelopes } from "../../storage/envelopes/envelopes.ts";
 import { openMasterKeys } from "../../storage/envelopes/master-keys.ts";
 import { installationOf } from "../../storage/envelopes/rewrap-command.ts";
 import { createSecrets } from "../../storage/secrets.ts";
+import { settleSecret } from "./settle-secret.ts";
 
 /** What a start has before it opens anything. */
 export interface Started {
@@ -44,8 +45,8 @@ export async function startHost(
   given: Pick<StartOptions, "database" | "placement">,
 ): Promise<StartedHost> {
   const { addresses, cleanup, config, dataDir, log, stopping } = started;
-  const serverSecret = readServerSecret(dataDir.path, config.secret_key);
   const { database, placement } = await openParts(started, given);
+  const serverSecret = await settleSecret(config, dataDir.path, database);
   const host: Host = {
     config,
     settings: new SettingsInForce(config),
