@@ -139,17 +139,31 @@ export class DownloadStore {
     if (this.#stored === undefined || !isOver || this.#running.has(of.sessionId)) return;
     await (this.#measured ??= this.#measure());
     const keptFrom = new Date(await this.#files.changedMs(of));
+    const unreadable: string[] = [];
+    const uploaded: string[] = [];
     for (const id of await this.#files.ids(of)) {
       const download = await this.#files.describe(of, id);
-      if (download === undefined) continue;
+      if (download === undefined) {
+        unreadable.push(id);
+        continue;
+      }
       const sizeBytes = download.path === null ? 0 : (download.size_bytes ?? 0);
       const read = (start: number, end: number) => this.#files.readRange(of, id, { sizeBytes, start, end });
       const ref = { ...of, kind, name: id } as const;
       await this.#stored.upload(ref, { sizeBytes, keptFrom, read }, signal);
       await this.#stored.complete(ref, { sizeBytes, keptFrom }, download);
+      uploaded.push(id);
     }
-    this.#count(of.projectId, -(await this.#files.usedBytes(of)));
-    await this.#files.remove(of);
+    const before = await this.#files.usedBytes(of);
+    // An operator may add the earlier secret later.
+    if (unreadable.length > 0) {
+      await this.#files.removeSome(of, uploaded, keptFrom);
+      this.#log.warn(
+        { session_id: of.sessionId, downloads: unreadable.length },
+        "kept downloads cannot be decrypted, and stay in the data folder until their retention ends: if secret_key has changed, set the earlier one as previous_secret_keys",
+      );
+    } else await this.#files.remove(of);
+    this.#count(of.projectId, (await this.#files.usedBytes(of)) - before);
   }
 
   /** Deletes downloads after their retention. @returns the number of sessions. */

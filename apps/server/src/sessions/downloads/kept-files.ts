@@ -132,6 +132,15 @@ export class KeptFiles {
     if (left.length === 0) await rm(join(this.#directory, of.projectId), { recursive: true, force: true });
   }
 
+  /** @param keptFrom - start of the retention of the others, which a removal would move. */
+  async removeSome(of: KeptOf, ids: readonly string[], keptFrom: Date): Promise<void> {
+    for (const id of ids) {
+      await rm(this.#pathOf(of, id, "json"), { force: true });
+      await rm(this.#pathOf(of, id, "bin"), { force: true });
+    }
+    await utimes(this.#folderOf(of), keptFrom, keptFrom);
+  }
+
   #keysOf(of: KeptOf) {
     return (salt: Uint8Array) => this.#secrets.keysOfStream(salt, purposeOf(of));
   }
