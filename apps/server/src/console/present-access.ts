@@ -1,9 +1,10 @@
+import { isAtLeast, type Role } from "@shoal/contract/rights";
 import { ServiceError } from "@shoal/router";
 import type { KeyRow, PresentAccess } from "../http/auth/access.ts";
 import { keyProblem } from "../http/auth/key-problem.ts";
 import type { ProjectLookup } from "../http/auth/project-lookup.ts";
 import type { ReadCache } from "../storage/read-cache.ts";
-import { scopeOf } from "./grants.ts";
+import { type Scope, scopeOf } from "./grants.ts";
 import type { People } from "./people.ts";
 
 interface PresentParts {
@@ -19,7 +20,12 @@ export function createPresentAccess({ keysById, lookup }: PresentParts, people: 
     if (key === undefined || problem !== undefined)
       throw new ServiceError(401, "unauthorized", `The API key of the caller is invalid. ${problem ?? ""}`);
     const person = key.isPerson === true ? await people.find(id) : undefined;
-    const present = person === undefined ? { key, role } : await scopeOf(person, projectId, lookup);
+    const present = person === undefined ? { key, role } : limited(await scopeOf(person, projectId, lookup), role);
     return { ...present, projectId, ...(handoff && { handoff }) };
   };
+}
+
+/** Tokens of one person may have different roles: work that a lower one started does not get the rights of a higher one. */
+function limited(scope: Scope, role: Role | undefined): Scope {
+  return role === undefined || isAtLeast(role, scope.role) ? scope : { ...scope, role };
 }

@@ -92,6 +92,8 @@ interface StoredFlowStart {
   key_id: string;
   /** As the caller saw the service. */
   base_url: string;
+  /** Of a person: the role of the token that created the schedule. */
+  role?: "viewer" | "operator" | "admin";
   /** Input of `flows.runs.create`. */
   run: Record<string, unknown>;
 }

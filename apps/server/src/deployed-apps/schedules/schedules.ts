@@ -12,7 +12,7 @@ import { ServiceError } from "@shoal/router";
 import type { CreateSchedule, ListSchedules, Schedule } from "@shoal/schemas";
 import { type Insertable, type Selectable, sql, type Transaction } from "kysely";
 import type * as z from "zod/mini";
-import type { Access } from "../../http/auth/access.ts";
+import { type Access, isPerson } from "../../http/auth/access.ts";
 import { emptyPage, isStorable, newestFirst, toPage } from "../../http/paging.ts";
 import { lockVersions } from "../deployments/current-versions.ts";
 import { maxSchedulesPerApp } from "../deployments/declared-schedules.ts";
@@ -106,7 +106,10 @@ export class Schedules {
       await sql`select pg_advisory_xact_lock(1936223080, hashtext(${flowId}))`.execute(transaction);
       if ((await count(transaction, times.project_id, { flow_id: flowId })) >= maxSchedulesPerApp)
         throw ServiceError.of(tooManyFlowSchedules(flowId, maxSchedulesPerApp));
-      const start = { key_id: access.key.id, base_url: access.baseUrl, run };
+      const start = {
+        ...{ key_id: access.key.id, base_url: access.baseUrl, run },
+        ...(isPerson(access) && { role: access.role }),
+      };
       const target = { app_name: null, version: null, action_name: null, payload: null };
       return insert(transaction, { ...times, ...target, flow_id: flowId, flow_start: JSON.stringify(start) });
     });

@@ -1,5 +1,6 @@
 import { contract } from "@shoal/contract";
 import { outsidePolicy } from "@shoal/contract/refusals";
+import type { Role } from "@shoal/contract/rights";
 import { ServiceError } from "@shoal/router";
 import { StartFlowRun } from "@shoal/schemas";
 import type { Access, PresentAccess } from "../../../http/auth/access.ts";
@@ -18,6 +19,8 @@ export interface FlowToStart {
     readonly base_url: string;
     /** The key of the caller of the schedule. */
     readonly key_id: string;
+    /** Of the caller, if it was a person. */
+    readonly role?: Role;
     /** Input of `flows.runs.create`. */
     readonly run: unknown;
   };
@@ -59,8 +62,8 @@ export class ScheduledRuns {
   /** With the present rights of the key. Removes the problem of the schedule. @throws {ServiceError} */
   async start({ flowId, projectId, scheduled, start }: FlowToStart, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const { base_url: baseUrl, key_id: keyId, run } = start;
-    const present = await this.#parts.presentAccess({ key: { id: keyId }, projectId, baseUrl } as Access);
+    const { base_url: baseUrl, key_id: keyId, role, run } = start;
+    const present = await this.#parts.presentAccess({ key: { id: keyId }, projectId, baseUrl, role } as Access);
     const access: Access = { ...present, baseUrl, namedProjectId: undefined };
     requireRightToRun(access);
     const request = StartFlowRun.parse(run);
