@@ -284,6 +284,22 @@ describeChromium("acting in a browser", (chromium) => {
         name: "Go",
       });
       await session.done({ type: "wait_for", url: "*/ready?*" });
+    });
+
+    it("waits for texts in closed shadow roots", async () => {
+      await session.show(`<div id=h></div><script>const root = h.attachShadow({ mode: "closed" });
+      root.innerHTML = "<div></div><p style='opacity:0'>Ghost</p>"; const inner = root.firstChild.attachShadow({ mode: "closed" }); inner.innerHTML = "<p>Loading <b>now</b></p>";
+      setTimeout(() => { inner.innerHTML = "<p>All <b>done</b></p>"; }, 1_500);</script>`);
+      await session.done({ type: "wait_for", text: "loading now" });
+      await session.done({ type: "wait_for", text: "Ghost", state: "hidden" });
+      await session.done({ type: "wait_for", text: "loading now", state: "hidden" });
+      await session.done({ type: "wait_for", text: "all done", timeout_ms: 2_000 });
+      const refused = await session.act({ type: "wait_for", text: "all done", state: "hidden", timeout_ms: 100 });
+      expect(refused).toMatchObject({ status: 409, code: "wait_timeout" });
+    });
+
+    it("waits for missing elements, and ends at its limit", async () => {
+      await session.show(`<p>Here</p>`);
       await session.done({ type: "wait_for", selector: "#none", state: "hidden" });
       const refused = await session.act({ type: "wait_for", text: "Never", timeout_ms: 100 });
       expect(refused).toMatchObject({ status: 409, code: "wait_timeout", limit: 100 });

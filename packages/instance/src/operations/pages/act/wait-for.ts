@@ -1,5 +1,8 @@
 import { ServiceError } from "@shoal/router";
 import { waitedInVain } from "./act-errors.ts";
+import { captureProcess } from "../capture/capture-target.ts";
+import { DomDocument } from "../capture/dom-snapshot.ts";
+import { textBelow } from "../reading/names.ts";
 import { hasTarget } from "./act-fields.ts";
 import type { ActTools } from "./act-tools.ts";
 import { type ElementHandle, inWorld } from "../follow/element-handle.ts";
@@ -9,6 +12,8 @@ import { framesOf } from "../follow/frame-tree.ts";
 
 /** Milliseconds between two looks. */
 const pausesMs = [20, 50, 100];
+const looksToClosedRoots = 4;
+const closedRootsMs = 2_000;
 
 /** Case and white space do not matter. */
 const hasTextFunction = `function (wanted) {
@@ -33,7 +38,7 @@ export async function waitFor(tools: ActTools): Promise<ElementHandle | undefine
       const seen = await lookAtElement(tools);
       if (seen.isReached) return seen.element;
       found = seen.element ?? found;
-    } else if (act.url === undefined ? await lookForText(tools) : matchesUrl(await currentUrl(tools), act.url))
+    } else if (act.url === undefined ? await lookForText(tools, attempt) : matchesUrl(await currentUrl(tools), act.url))
       return undefined;
     if (run.leftMs <= 0) throw ServiceError.of(waitedInVain(conditionOf(tools), act.timeout_ms));
     await run.pause(pausesMs[attempt] ?? 150);
@@ -62,8 +67,9 @@ async function lookAtElement({
   return { isReached, element };
 }
 
-async function lookForText({ act, run }: ActTools): Promise<boolean> {
+async function lookForText({ act, run }: ActTools, attempt: number): Promise<boolean> {
   const { state = "visible", text = "" } = act;
+  const isWanted = state === "visible";
   const seen = await Promise.all(
     [...(await framesOf(run)).values()].map(async (frame) => {
       const { cdp } = run.page;
@@ -74,7 +80,30 @@ async function lookForText({ act, run }: ActTools): Promise<boolean> {
       return answer?.result.value === true;
     }),
   );
-  return seen.includes(true) === (state === "visible");
+  if (seen.includes(true)) return isWanted;
+  // Scripts do not see closed shadow roots, and looking there takes longer.
+  const looks = !isWanted || attempt % looksToClosedRoots === 0;
+  return (looks && (await closedTextOf(run)).includes(squeezed(text))) === isWanted;
+}
+
+function squeezed(text: string): string {
+  return text.replace(/\s+/g, " ").trim().toLowerCase();
+}
+
+/** The text in closed shadow roots. */
+async function closedTextOf({ page }: ActTools["run"]): Promise<string> {
+  const captured = await Promise.all(
+    page.targets.map((target) => captureProcess(page, target, { isBasic: false, timeoutMs: closedRootsMs })),
+  );
+  const texts = captured.flatMap((process) =>
+    (process?.documents ?? []).flatMap((document) => {
+      const { index = [], value = [] } = document.nodes.shadowRootType ?? {};
+      const roots = index.filter((_, place) => process?.strings[value[place] ?? -1] === "closed");
+      const dom = roots.length === 0 ? undefined : new DomDocument(document, process?.strings ?? []);
+      return roots.map((root) => textBelow(dom?.tree[dom.parentOf(root)]));
+    }),
+  );
+  return squeezed(texts.join(" "));
 }
 
 async function currentUrl({ run }: ActTools): Promise<string> {
