@@ -71,6 +71,7 @@ const errors = (names: string, plugin = "") =>
 
 const own = [{ name: "shoal", specifier: "./tools/lint-rules.mjs" }];
 const tests = ["**/*.{test,slow}.{ts,tsx}", "**/src/**/testing/**/*.ts", "tools/*.test.ts"];
+const waits = { "shoal/no-own-limits": "error", "shoal/no-sleeps": "error" } as const;
 /** Tests list cases, benches list measurements. */
 const notLimited = ["**/*.{test,slow,test-d}.{ts,tsx}", "**/testing/**", "apps/{bench,e2e}/**"];
 
@@ -131,9 +132,16 @@ const overrides: OxlintConfig["overrides"] = [
   },
   {
     files: tests,
-    excludeFiles: ["packages/testkit/**", "apps/e2e/src/{contract,faults}/**"],
+    excludeFiles: ["packages/testkit/**"],
     jsPlugins: own,
-    rules: { "shoal/no-own-limits": "error", "shoal/no-sleeps": "error" },
+    rules: waits,
+  },
+  {
+    // Not in sites, whose pages take time, nor in programs that draw and film for people.
+    files: ["apps/e2e/src/**/*.ts"],
+    excludeFiles: ["apps/e2e/src/{sites,newcomers,console/pictures}/**"],
+    jsPlugins: own,
+    rules: waits,
   },
   {
     // The SDK is exempt: it holds the sources of its signals, and has no dependency for this.

@@ -160,7 +160,8 @@ describe("failNext", () => {
   it("delays answers", async () => {
     const shoal = impatient();
     fake.failNext("profiles.list", { delayMs: 60_000 });
-    await expect(shoal.profiles.list({}, { signal: AbortSignal.timeout(20) })).rejects.toMatchObject({
+    const patienceMs = 20; // shorter than the delay
+    await expect(shoal.profiles.list({}, { signal: AbortSignal.timeout(patienceMs) })).rejects.toMatchObject({
       name: "TimeoutError",
     });
   });

@@ -1,4 +1,5 @@
 import type { Browser as Session } from "@shoal/client";
+import { waitLimitMs } from "@shoal/testkit";
 import { connect as connectPuppeteer } from "puppeteer-core";
 import { chromium } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -47,7 +48,7 @@ describe.each(placements)("a tab whose main thread is busy, in the placement $ti
       await test.shoal.browsers.delete(session.session_id);
     });
     const id = () => session.session_id;
-    const connect = () => chromium.connectOverCDP(session.cdp_ws_url, { timeout: 60_000 });
+    const connect = () => chromium.connectOverCDP(session.cdp_ws_url, { timeout: waitLimitMs });
     const address = (path: string) => `${site.url}${path}`;
 
     async function openBusy(path: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { eventually } from "@shoal/testkit";
+import { eventually, waitLimitMs } from "@shoal/testkit";
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -49,7 +49,7 @@ it("creates a pool, shows its counts, leases a browser, and deletes both", async
   await expect.poll(() => violationsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "Create" }).click();
   await page.getByRole("heading", { name: "search", exact: true }).waitFor();
-  await page.getByLabel("1 of 1 browsers wait").waitFor({ timeout: 60_000 });
+  await page.getByLabel("1 of 1 browsers wait").waitFor({ timeout: waitLimitMs });
   await expect.poll(() => violationsOf(page)).toEqual([]);
   await expectPhoneWidth(page);
   await page.getByRole("button", { name: "Acquire a browser" }).click();

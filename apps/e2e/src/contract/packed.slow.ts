@@ -62,7 +62,7 @@ describe("packages, installed from their tarballs into an empty project", () => 
     server = createServer(answer);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  }, 400_000);
+  });
   afterAll(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
@@ -129,19 +129,15 @@ describe("packages, installed from their tarballs into an empty project", () => 
   });
 
   const reason = nodePackage() === undefined ? " (npm has no Node for this platform)" : "";
-  it.skipIf(nodePackage() === undefined).each([22, 26])(
-    `run in Node %i${reason}`,
-    async (major) => {
-      const node = await project.installNode(major);
-      expect(await project.run(node, ["--version"])).toMatch(new RegExp(`^v${major}\\.`));
-      expect(JSON.parse(await project.run(node, ["use.mjs", baseUrl]))).toEqual(expected);
-      expect(JSON.parse(await project.run(node, ["serve.mjs"]))).toEqual(expectedOfRouter);
-      if (major < leastNodeOfFake) return;
-      const env = { XDG_CACHE_HOME: join(project.folder, "cache") };
-      expect(JSON.parse(await project.run(node, ["test.mjs"], env))).toEqual(expectedOfFake);
-    },
-    240_000,
-  );
+  it.skipIf(nodePackage() === undefined).each([22, 26])(`run in Node %i${reason}`, async (major) => {
+    const node = await project.installNode(major);
+    expect(await project.run(node, ["--version"])).toMatch(new RegExp(`^v${major}\\.`));
+    expect(JSON.parse(await project.run(node, ["use.mjs", baseUrl]))).toEqual(expected);
+    expect(JSON.parse(await project.run(node, ["serve.mjs"]))).toEqual(expectedOfRouter);
+    if (major < leastNodeOfFake) return;
+    const env = { XDG_CACHE_HOME: join(project.folder, "cache") };
+    expect(JSON.parse(await project.run(node, ["test.mjs"], env))).toEqual(expectedOfFake);
+  });
 
   it.skipIf(noOtherRuntimes).each(["bun", "deno"] as const)(
     `run in %s${noOtherRuntimes === undefined ? "" : ` (skipped: ${noOtherRuntimes})`}`,
@@ -151,7 +147,6 @@ describe("packages, installed from their tarballs into an empty project", () => 
         JSON.parse(await project.run(program, [...args, "use.mjs", baseUrl], { DENO_DIR: project.folder })),
       ).toEqual(expected);
     },
-    240_000,
   );
 
   it("run when bundled for browsers, which selects the other build", async () => {

@@ -1,5 +1,6 @@
 import { ApiError, type Browser, type CallOptions, ConnectionError, Shoal } from "@shoal/client";
 import { browserComputer, browserProcess, executePlaywright } from "@shoal/contract";
+import { eventually } from "@shoal/testkit";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
@@ -8,7 +9,6 @@ import { chromiums, instances, killAll, survivors } from "../testing/processes.t
 import { fieldOf, repeatableCalls } from "../testing/repeatable-calls.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
-import { until } from "../testing/until.ts";
 
 type Ending = "done" | "gone" | "client left" | `${number} ${string}`;
 
@@ -92,9 +92,9 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       );
       await browsers.process.write(id, process_id, "line\n");
       await browsers.fs.createDirectory(id, { path: "/home/shoal/made" });
-      for (const name of streams) await until(`${name} is under way`, () => seen.has(name));
-      await until("the browser's request is under way", () => held.length > 0);
-      await until("the command is under way", () => sleepers() > 0);
+      for (const name of streams) await eventually(`${name} is under way`, () => seen.has(name));
+      await eventually("the browser's request is under way", () => held.length > 0);
+      await eventually("the command is under way", () => sleepers() > 0);
       return {
         endings,
         ended,
@@ -154,7 +154,7 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       );
       expect(endings.filter(([, ending]) => ending !== "client left" && ending !== "done")).toEqual([]);
       // A call with an idempotency key continues for a grace period, so that it can be repeated.
-      await until("the command has been killed", () => sleepers() === 0);
+      await eventually("the command has been killed", () => sleepers() === 0);
       expect((await test.shoal.browsers.process.status(browser.session_id, flight.sleeper)).state).toBe("running");
       await works(browser.session_id);
       await expect
@@ -180,7 +180,7 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       });
       const calls = repeatableCalls(id, await fieldOf(cdp_ws_url));
       const answers = Promise.all(calls.map((call) => call.send(shoal)));
-      for (const call of calls) await until(`${call.name} is under way`, () => call.isUnderWay(test.shoal));
+      for (const call of calls) await eventually(`${call.name} is under way`, () => call.isUnderWay(test.shoal));
       proxy.cut();
       await test.shoal.browsers.fs.writeFile(id, "", { path: "/home/shoal/go" });
       expect(await answers).toEqual(calls.map(() => 200));
@@ -197,7 +197,7 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       const lost = calls.map((call) =>
         endingOf(call.send(test.shoal, { idempotencyKey: call.name, signal: leaving.signal })),
       );
-      for (const call of calls) await until(`${call.name} is under way`, () => call.isUnderWay(test.shoal));
+      for (const call of calls) await eventually(`${call.name} is under way`, () => call.isUnderWay(test.shoal));
       const answers = Promise.all(calls.map((call) => call.send(test.shoal, { idempotencyKey: call.name })));
       leaving.abort();
       // On a busy machine the text may have been typed before.
@@ -244,18 +244,17 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       const lost = Object.entries(calls).map(([name, call]) =>
         endingOf(call({ idempotencyKey: name, signal: leaving.signal, maxRetries: 0, timeoutMs: 300_000 })),
       );
-      await until("the command is under way", () => sleepers() > 0);
-      await until(
+      await eventually("the command is under way", () => sleepers() > 0);
+      await eventually(
         "the code is under way",
         async () =>
           (await browsers.fs.fileInfo(id, { path: "/home/shoal/begun" }).catch(() => undefined))?.size_bytes ===
           slots.length + 2,
-        60_000,
       );
-      await until("a text is being typed", async () => (await value()).startsWith("n"));
+      await eventually("a text is being typed", async () => (await value()).startsWith("n"));
       leaving.abort();
       expect(new Set(await Promise.all(lost))).toEqual(new Set(["client left"]));
-      await until("the command has been killed", () => sleepers() === 0);
+      await eventually("the command has been killed", () => sleepers() === 0);
       expect(await browsers.playwright.execute(id, { code: "return 'a slot is free'" })).toMatchObject({
         result: "a slot is free",
       });
@@ -292,12 +291,12 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       expect(
         endings.filter(([name, ending]) => ending === "done" && !["cdp", "replay", ...streams].includes(name)),
       ).toEqual([]);
-      const ended = await until("the session has ended", async () => {
+      const ended = await eventually("the session has ended", async () => {
         const found = await test.shoal.browsers.get(browser.session_id, { include_deleted: true });
         return found.deleted_at === undefined ? undefined : found;
       });
       expect(ended.ended_reason).toBe("instance_lost");
-      await until("nothing of it is left", () => survivors(all).length === 0);
+      await eventually("nothing of it is left", () => survivors(all).length === 0);
     });
   });
 });
@@ -318,7 +317,8 @@ async function endingOf(call: Promise<unknown>): Promise<Ending> {
 function endless(): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream({
     async pull(controller) {
-      await delay(50);
+      const pauseMs = 50; // slow, so that little is sent before the end
+      await delay(pauseMs);
       controller.enqueue(new Uint8Array(100));
     },
   });

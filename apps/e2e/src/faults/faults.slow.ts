@@ -1,4 +1,5 @@
 import { ApiError, type Browser } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import { setTimeout as delay } from "node:timers/promises";
 import puppeteer from "puppeteer-core";
 import { describe, expect, it } from "vitest";
@@ -6,7 +7,6 @@ import { placements } from "../testing/components.ts";
 import { chromiums, instances, type ProcessEntry } from "../testing/processes.ts";
 import { useService } from "../testing/service.ts";
 import { sessionFolders } from "../testing/session-folder.ts";
-import { until } from "../testing/until.ts";
 
 describe.each(placements)(
   "when an instance dies while its session is made, in the placement $title",
@@ -30,7 +30,7 @@ describe.each(placements)(
               if (ApiError.isInstance(error)) return error;
               throw error;
             });
-          const victim = await until("it is seen", () => victimOf(below()));
+          const victim = await eventually("it is seen", () => victimOf(below()));
           await delay(afterMs);
           try {
             process.kill(victim.pid, "SIGKILL");
@@ -43,7 +43,7 @@ describe.each(placements)(
             expect([made.status >= 500, made.message]).toEqual([true, expect.stringMatching(/./)]);
           } else {
             // A Chromium that dies before it is ready is started again.
-            const state = await until("its end is reported, or it works", async () => {
+            const state = await eventually("its end is reported, or it works", async () => {
               const { ended_reason } = await test.shoal.browsers.get(made.session_id, { include_deleted: true });
               if (ended_reason !== undefined) return ended_reason;
               const client = await puppeteer.connect({ browserWSEndpoint: made.cdp_ws_url }).catch(() => undefined);
@@ -54,12 +54,12 @@ describe.each(placements)(
             expect(["instance_lost", "browser_crashed", "works"]).toContain(state);
             if (state === "works") await test.shoal.browsers.delete(made.session_id);
           }
-          await until("no process of it is left", () => below().length === 0);
-          await until("no file of it is left", () => test.dataDirs.flatMap(sessionFolders).length === 0);
+          await eventually("no process of it is left", () => below().length === 0);
+          await eventually("no file of it is left", () => test.dataDirs.flatMap(sessionFolders).length === 0);
           expect((await test.shoal.browsers.list()).items).toEqual([]);
           const next = await test.shoal.browsers.create({ name: "doomed" });
           await test.shoal.browsers.delete(next.session_id);
-          await until("nor of the next", () => below().length === 0);
+          await eventually("nor of the next", () => below().length === 0);
         },
       );
     });

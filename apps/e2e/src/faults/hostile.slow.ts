@@ -1,4 +1,5 @@
 import { contract, type Endpoint } from "@shoal/contract";
+import { eventually } from "@shoal/testkit";
 import fc from "fast-check";
 import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -9,7 +10,6 @@ import { dial, expectWireShape, parseAnswer, type RawAnswer, sendRaw } from "../
 import { useService } from "../testing/service.ts";
 import { hostPathOf, sessionFolders } from "../testing/session-folder.ts";
 import { useSession } from "../testing/session.ts";
-import { until } from "../testing/until.ts";
 
 const endpoints: readonly Endpoint[] = Object.values(contract);
 /** Endpoints that any path parameter may safely reach: no endless event streams. */
@@ -50,7 +50,7 @@ describe.skipIf(reason)(`a hostile client${reason === undefined ? "" : ` (skippe
     expect((await test.shoal.profiles.list()).items).toBeDefined();
     expect((await session.fs.fileInfo(session.id, { path: "/home/shoal" })).is_dir).toBe(true);
     // Idle connections to the database close after 30 s.
-    await until("its descriptors are closed", () => openDescriptors() <= descriptors + 5 * test.pids.length);
+    await eventually("its descriptors are closed", () => openDescriptors() <= descriptors + 5 * test.pids.length);
     expect(test.service.output()).not.toMatch(/uncaught|unhandled|"level":60|FATAL/i);
   }
 
@@ -340,12 +340,13 @@ describe.skipIf(reason)(`a hostile client${reason === undefined ? "" : ` (skippe
     let text = "";
     slow.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));
     slow.write(head("POST /profiles", { "Content-Type": "application/json", "Content-Length": "15" }));
+    const betweenBytesMs = 30; // so that each byte arrives alone
     for (const character of '{"name":"slow"}') {
       slow.write(character);
-      await delay(30);
+      await delay(betweenBytesMs);
       await test.shoal.service.health();
     }
-    const answer = await until("the slow one is answered", () =>
+    const answer = await eventually("the slow one is answered", () =>
       text.includes("\r\n\r\n") ? parseAnswer(text) : undefined,
     );
     expect(answer.status).toBe(201);
@@ -411,7 +412,7 @@ describe.skipIf(reason)(`a hostile client${reason === undefined ? "" : ` (skippe
       { numRuns: 60 },
     );
     await expectWell();
-    await until(
+    await eventually(
       "nothing of it is left",
       () => !readdirSync(onHost).some((name) => name === "cut" || name.endsWith(".part")),
     );

@@ -1,4 +1,5 @@
 import { ApiError, type Shoal } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
@@ -7,7 +8,6 @@ import { rounds, seeded } from "../testing/seeded.ts";
 import { runService, type TestService } from "../testing/service.ts";
 import { serverCount } from "../testing/several-servers.ts";
 import { sessionFolders } from "../testing/session-folder.ts";
-import { until } from "../testing/until.ts";
 
 const cookie = (name: string) => ({
   cookies: [
@@ -97,14 +97,11 @@ describe.each(placements.slice(0, 1))("a kill matrix in the placement $title", (
         return;
       }
       killAll(victims[victim]?.(test.pids.flatMap((pid) => descendantsOf(pid))) ?? []);
-      await until(
-        "the service answers",
-        () =>
-          test.shoal.profiles.list().then(
-            () => true,
-            () => false,
-          ),
-        60_000,
+      await eventually("the service answers", () =>
+        test.shoal.profiles.list().then(
+          () => true,
+          () => false,
+        ),
       );
     }
 
@@ -137,9 +134,9 @@ describe.each(placements.slice(0, 1))("a kill matrix in the placement $title", (
         // With every outcome of the call, its session can be ended, and no process remains.
         for (const { session_id } of (await test.shoal.browsers.list()).items)
           await test.shoal.browsers.delete(session_id).catch(() => undefined);
-        await until("no session runs", async () => (await test.shoal.browsers.list()).items.length === 0);
-        await until("no process is left", () => instances(test.processes()).length === 0);
-        await until("no file is left", () => test.dataDirs.flatMap(sessionFolders).length === 0);
+        await eventually("no session runs", async () => (await test.shoal.browsers.list()).items.length === 0);
+        await eventually("no process is left", () => instances(test.processes()).length === 0);
+        await eventually("no file is left", () => test.dataDirs.flatMap(sessionFolders).length === 0);
       },
     );
   });

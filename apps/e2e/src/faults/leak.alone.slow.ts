@@ -1,5 +1,5 @@
 import type { Browser } from "@shoal/client";
-import { eventuallyPasses } from "@shoal/testkit";
+import { eventually, eventuallyPasses } from "@shoal/testkit";
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,6 @@ import { anonymousBytes } from "../testing/memory.ts";
 import { allProcesses, chromiums, descendantsOf, instances, type ProcessEntry } from "../testing/processes.ts";
 import { runService } from "../testing/service.ts";
 import { runtimeDirs, sessionFolders } from "../testing/session-folder.ts";
-import { until } from "../testing/until.ts";
 
 /** Set the variable for a longer run by hand. */
 const cycles = Number(process.env.SHOAL_TEST_SESSIONS ?? 60);
@@ -37,7 +36,7 @@ describe.each(placements)(
       /** The processes of a session, the outermost first. */
       async function familyOf({ session_id }: Browser): Promise<ProcessEntry[]> {
         // The last line of a server may be incomplete.
-        const line = await until("the log reports its start", () =>
+        const line = await eventually("the log reports its start", () =>
           test.service
             .output()
             .split("\n")
@@ -88,7 +87,7 @@ describe.each(placements)(
             const [first] = chromiums(await familyOf(browser));
             kill(first);
             kill(
-              await until("it was started again", async () =>
+              await eventually("it was started again", async () =>
                 chromiums(await familyOf(browser)).find(({ pid }) => pid !== first?.pid),
               ),
             );
@@ -121,7 +120,7 @@ describe.each(placements)(
             while (next < count) await cycle(next++);
           }),
         );
-        await until("all have ended", async () => (await test.shoal.browsers.list()).items.length === 0);
+        await eventually("all have ended", async () => (await test.shoal.browsers.list()).items.length === 0);
       }
 
       /** Everything that a session may leave, by kind. */
@@ -157,21 +156,22 @@ describe.each(placements)(
       it("no process, socket, file or row in a wrong state", async () => {
         await run(20);
         const settled = () => traces().processes.length === 0 && traces().sessionFolders.length === 0;
-        await until("all of the first are gone", settled);
-        await delay(1000);
+        await eventually("all of the first are gone", settled);
+        const restMs = 1_000; // Connections of the first sessions may still be closing.
+        await delay(restMs);
         const [before, descriptorsBefore, memoryBefore] = [traces(), descriptors(), test.pids.map(anonymousBytes)];
 
         await run(cycles - 20);
-        await until("all are gone", settled);
+        await eventually("all are gone", settled);
         // The number of pooled database and keep-alive client connections varies.
         const excess = () =>
           Object.entries(descriptors()).filter(
             ([kind, count]) => count > (descriptorsBefore[kind] ?? 0) + (kind.includes("socket:") ? 6 : 0),
           );
-        await until("the descriptors are back", () => excess().length === 0).catch(() => {
+        await eventually("the descriptors are back", () => excess().length === 0).catch(() => {
           expect({ excess: excess(), before: descriptorsBefore }).toEqual({ excess: [], before: descriptorsBefore });
         });
-        await until("the sockets are back", () => traces().unixSockets <= before.unixSockets);
+        await eventually("the sockets are back", () => traces().unixSockets <= before.unixSockets);
         await eventuallyPasses(() => {
           expect({ ...traces(), unixSockets: before.unixSockets }).toEqual(before);
           for (const [index, bytes] of test.pids.map(anonymousBytes).entries())

@@ -1,4 +1,5 @@
 import type { AuthConnection } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { logins } from "../sites/logins.ts";
@@ -6,7 +7,6 @@ import { startSites, type Sites } from "../sites/start-sites.ts";
 import { descendantsOf, instances, survivors } from "../testing/processes.ts";
 import { runService, type TestService } from "../testing/service.ts";
 import { sessionFolders } from "../testing/session-folder.ts";
-import { until } from "../testing/until.ts";
 
 const login = logins.find(({ site }) => site === "one-page") ?? expect.fail();
 const kept = {
@@ -42,14 +42,17 @@ afterAll(async () => {
 
 const present = (id: string) => test.shoal.auth.connections.get(id);
 const inStep = (id: string, fits: (connection: AuthConnection) => boolean) =>
-  until("the login reaches the step", async () => fits(await present(id)));
+  eventually("the login reaches the step", async () => fits(await present(id)));
 const answer = (id: string) => test.shoal.auth.connections.submit(id, { fields: { ...login.values } });
 const asks = ({ interaction_id }: AuthConnection) => interaction_id !== undefined;
+
+/** A start takes longer. Each moment of it must be survived, so that another one proves as much. */
+const intoTheStartMs = 200;
 
 /** Resolves at the moment of the kill. */
 const moments: Readonly<Record<string, (id: string) => Promise<unknown>>> = {
   "its row exists": () => Promise.resolve(),
-  "its browser starts": () => delay(200),
+  "its browser starts": () => delay(intoTheStartMs),
   "its browser runs": (id) => inStep(id, ({ browser_session_id }) => browser_session_id != null),
   "it asks a person": (id) => inStep(id, asks),
   async "it has an answer"(id) {
@@ -60,7 +63,7 @@ const moments: Readonly<Record<string, (id: string) => Promise<unknown>>> = {
     const before = sites.site(login.site).attempts().length;
     await inStep(id, asks);
     await answer(id);
-    await until("the form is sent", () => sites.site(login.site).attempts().length > before);
+    await eventually("the form is sent", () => sites.site(login.site).attempts().length > before);
   },
 };
 
@@ -89,14 +92,14 @@ it.each(Object.keys(moments))(
     release();
     test = await start(test.dataDir);
 
-    const connection = await until("the login is over", async () => {
+    const connection = await eventually("the login is over", async () => {
       const found = await present(id);
       return found.flow_status === "IN_PROGRESS" ? undefined : found;
     });
     expect(connection).toMatchObject({ flow_status: "FAILED", status: "NEEDS_AUTH", error_code: "internal_error" });
     expect((await test.shoal.profiles.storageState.get(name))?.cookies).toMatchObject(kept.cookies);
-    await until("no process is left", () => instances(survivors(processes)).length === 0);
-    await until("no file is left", () => sessionFolders(test.dataDir).length === 0);
+    await eventually("no process is left", () => instances(survivors(processes)).length === 0);
+    await eventually("no file is left", () => sessionFolders(test.dataDir).length === 0);
     expect((await test.shoal.browsers.list()).items).toEqual([]);
 
     await test.shoal.auth.connections.login(id);

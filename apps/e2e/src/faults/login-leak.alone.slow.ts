@@ -1,4 +1,4 @@
-import { eventuallyPasses } from "@shoal/testkit";
+import { eventually, eventuallyPasses } from "@shoal/testkit";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,6 @@ import { startSites, type Sites } from "../sites/start-sites.ts";
 import { instances } from "../testing/processes.ts";
 import { runService } from "../testing/service.ts";
 import { sessionFolders } from "../testing/session-folder.ts";
-import { until } from "../testing/until.ts";
 
 /** Set the variable for a longer run by hand. */
 const count = Number(process.env.SHOAL_TEST_LOGINS ?? 14);
@@ -58,7 +57,7 @@ it(`leaves no processes, files or unfinished flows after ${String(count)} logins
     expect(await auth.connections.get(id)).toMatchObject({ flow_status: "SUCCESS", flow_step: "COMPLETED" });
   }
   const isIdle = () =>
-    until("nothing is left", async () => {
+    eventually("nothing is left", async () => {
       const left = instances(test.processes()).length + test.dataDirs.flatMap(sessionFolders).length;
       return left === 0 && (await browsers.list()).items.length === 0;
     });

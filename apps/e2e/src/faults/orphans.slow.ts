@@ -1,4 +1,5 @@
 import type { Browser } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import { existsSync } from "node:fs";
 import puppeteer from "puppeteer-core";
 import { describe, expect, it } from "vitest";
@@ -16,16 +17,15 @@ import {
 import { refusalOf } from "../testing/refusal.ts";
 import { runService, type TestService, useService } from "../testing/service.ts";
 import { hostPathOf, runtimeDirs, sessionFolders } from "../testing/session-folder.ts";
-import { until } from "../testing/until.ts";
 
 const allGone = (family: readonly ProcessEntry[]) =>
-  until(
+  eventually(
     `these end: ${family.map(({ pid, command }) => `${pid} ${command.slice(0, 60)}`).join(", ")}`,
     () => survivors(family).length === 0,
   );
 
 function endOf(test: TestService, { session_id }: Browser): Promise<Browser> {
-  return until("the session has ended", async () => {
+  return eventually("the session has ended", async () => {
     const session = await test.shoal.browsers.get(session_id, { include_deleted: true });
     return session.deleted_at === undefined ? undefined : session;
   });
@@ -64,7 +64,9 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
         await first.service.stop("SIGKILL");
         await allGone(family);
         // Processes started after that look end a moment later.
-        await until("nothing of it is left", () => allProcesses().every(({ command }) => !command.includes(dataDir)));
+        await eventually("nothing of it is left", () =>
+          allProcesses().every(({ command }) => !command.includes(dataDir)),
+        );
         expect(await following).toBe("cut off");
         await client.disconnect();
 
@@ -90,7 +92,9 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
         await first.service.stop("SIGKILL");
         await (second ?? first).end();
       }
-      await until("nothing of either is left", () => allProcesses().every(({ command }) => !command.includes(dataDir)));
+      await eventually("nothing of either is left", () =>
+        allProcesses().every(({ command }) => !command.includes(dataDir)),
+      );
     });
 
     it("leaves nothing that prevents an immediate restart", async () => {
@@ -112,7 +116,9 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
       } finally {
         await services.at(-1)?.end();
       }
-      await until("nothing is left", () => allProcesses().every(({ command }) => !command.includes(first.dataDir)));
+      await eventually("nothing is left", () =>
+        allProcesses().every(({ command }) => !command.includes(first.dataDir)),
+      );
     });
   });
 
@@ -166,7 +172,7 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
       expect((await endOf(test, browser)).ended_reason).toBe("instance_lost");
       await allGone(family);
       await disconnected;
-      await until("its folder is removed", () => !existsSync(folder));
+      await eventually("its folder is removed", () => !existsSync(folder));
       expect(await refusalOf(test.shoal.browsers.fs.listFiles(browser.session_id, { path: "/" }))).toMatchObject({
         status: 404,
         code: "not_found",
@@ -187,11 +193,11 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
       expect(helpers.length).toBeGreaterThan(1);
       process.kill(first.pid, "SIGKILL");
       await allGone(helpers);
-      await until(
+      await eventually(
         "the service reports the restart",
         async () => (await test.shoal.browsers.get(browser.session_id)).browser_restarts === 1,
       );
-      const second = await until("another runs", () =>
+      const second = await eventually("another runs", () =>
         chromiums(descendantsOf(instances(family)[0]?.pid ?? 0)).find(({ pid }) => !others.has(pid)),
       );
       // Only below this session's instance: the bystander's Chromium may start processes at any time.
@@ -199,7 +205,7 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
       process.kill(second.pid, "SIGKILL");
       expect((await endOf(test, browser)).ended_reason).toBe("browser_crashed");
       await allGone([...family, ...later]);
-      await until("its folder is removed", () => !existsSync(folder));
+      await eventually("its folder is removed", () => !existsSync(folder));
       await expectUntouched(bystander);
     });
 
@@ -208,7 +214,7 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
       killAll(family);
       expect(["instance_lost", "browser_crashed"]).toContain((await endOf(test, browser)).ended_reason);
       await allGone(family);
-      await until("its folder is removed", () => !existsSync(folder));
+      await eventually("its folder is removed", () => !existsSync(folder));
       await expectUntouched(bystander);
     });
   });

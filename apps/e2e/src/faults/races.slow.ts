@@ -1,10 +1,10 @@
 import { ApiError, type Shoal } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
 import { rounds, seeded } from "../testing/seeded.ts";
 import { runService, type TestService } from "../testing/service.ts";
-import { until } from "../testing/until.ts";
 
 interface Race {
   /** Creates the object of the race under a new name per round. */
@@ -140,7 +140,7 @@ describe.each(placements.slice(0, 1))("a race table in the placement $title", ({
           await test.shoal.browserPools.delete(pool.id, { force: true }).catch(() => undefined);
       }
       expect(failures).toEqual([]);
-      await until("no session runs", async () => (await test.shoal.browsers.list()).items.length === 0);
+      await eventually("no session runs", async () => (await test.shoal.browsers.list()).items.length === 0);
     });
   });
 });

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { until } from "../testing/until.ts";
+import { until } from "./until.ts";
 
 const run = promisify(execFile);
 const chart = join(import.meta.dirname, "../../../../charts/shoal");
@@ -186,9 +186,12 @@ export class Release {
   }
 }
 
+/** The service may lose a request while it starts. */
+const requestMs = 5_000;
+
 async function isOk(url: string): Promise<boolean> {
   try {
-    return (await fetch(url, { signal: AbortSignal.timeout(5_000) })).ok;
+    return (await fetch(url, { signal: AbortSignal.timeout(requestMs) })).ok;
   } catch {
     return false;
   }

@@ -4,7 +4,7 @@ import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { vendored } from "../testing/app-files.ts";
 import { firstPageOf } from "../testing/page.ts";
-import { until } from "../testing/until.ts";
+import { until } from "./until.ts";
 import { zipOf } from "../testing/zip.ts";
 import { apply, installAgentSandbox, kubectl, node, pause, publicAddress, Release } from "./cluster.ts";
 

@@ -1,3 +1,4 @@
+import { waitLimitMs } from "@shoal/testkit";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { codeHands } from "../sites/by-hand/codes.ts";
@@ -46,7 +47,7 @@ describe.skipIf(skip)(`login sites in a session, in the placement ${title}`, () 
     });
     client = await chromium.connectOverCDP(session.cdp_ws_url);
     page = await firstPageOf(client);
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(waitLimitMs);
   });
   afterAll(() => client.close());
 

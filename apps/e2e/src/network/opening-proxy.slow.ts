@@ -1,4 +1,5 @@
 import type { Browser as Session, Proxy } from "@shoal/client";
+import { waitLimitMs } from "@shoal/testkit";
 import { chromium, type Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readCertificate } from "../testing/certificate.ts";
@@ -32,12 +33,12 @@ const trusted = [
 const untrusted = "net::ERR_CERT_AUTHORITY_INVALID";
 
 const connectTo = (session: Session): Promise<Browser> =>
-  chromium.connectOverCDP(session.cdp_ws_url, { timeout: 60_000 });
+  chromium.connectOverCDP(session.cdp_ws_url, { timeout: waitLimitMs });
 
 async function visit(client: Browser, host: string): Promise<string> {
   const page = await client.contexts()[0]?.newPage();
   try {
-    await page?.goto(`https://${host}/`, { timeout: 60_000 });
+    await page?.goto(`https://${host}/`, { timeout: waitLimitMs });
     return (await page?.title()) ?? "";
   } catch (error) {
     return /net::\w+/.exec(String(error))?.[0] ?? String(error);
@@ -105,7 +106,7 @@ describe.each(authorityPlacements)("behind a proxy that opens TLS, in the placem
         ]);
         const client = await connectTo(session);
         const first = await firstPageOf(client);
-        await first.waitForURL("https://site.test/start", { timeout: 60_000 });
+        await first.waitForURL("https://site.test/start", { timeout: waitLimitMs });
         expect(await first.title()).toBe("site.test");
         await client.close();
         expect(await Promise.all([visitAll(session), visitAll(stranger, ["site.test"])])).toEqual([

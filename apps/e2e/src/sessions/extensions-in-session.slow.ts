@@ -1,4 +1,5 @@
 import Kernel, { toFile } from "@onkernel/sdk";
+import { waitLimitMs } from "@shoal/testkit";
 import { chromium, type Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fullChromiumPlacements } from "../testing/components.ts";
@@ -57,7 +58,7 @@ describe.each(fullChromiumPlacements)("extensions in a session, in the placement
         timeout_seconds: 600,
       });
       expect((await extensions.get("second")).last_used_at).toEqual(expect.any(String));
-      const client = await chromium.connectOverCDP(session.cdp_ws_url, { timeout: 60_000 });
+      const client = await chromium.connectOverCDP(session.cdp_ws_url, { timeout: waitLimitMs });
       const first = await firstPageOf(client);
       await first.waitForURL(`${site.url}first`);
       expect(await first.evaluate(marks)).toBe("one,two");
@@ -86,7 +87,7 @@ describe.each(fullChromiumPlacements)("extensions in a session, in the placement
       });
       const lease = await browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
       if (lease === undefined) throw new Error("The pool has no browser.");
-      const client = await chromium.connectOverCDP(lease.cdp_ws_url, { timeout: 60_000 });
+      const client = await chromium.connectOverCDP(lease.cdp_ws_url, { timeout: waitLimitMs });
       expect(await marksOfNewPage(client)).toBe("two");
       await client.close();
       await browserPools.release(pool.id, { session_id: lease.session_id, reuse: false });
@@ -102,7 +103,7 @@ describe.each(fullChromiumPlacements)("extensions in a session, in the placement
         ],
       });
       const client = await chromium.connectOverCDP((await kernel.browsers.retrieve(session.session_id)).cdp_ws_url, {
-        timeout: 60_000,
+        timeout: waitLimitMs,
       });
       expect(await marksOfNewPage(client)).toBe("four");
       await client.close();

@@ -1,5 +1,6 @@
 import Kernel from "@onkernel/sdk";
 import type { Browser as Session } from "@shoal/client";
+import { waitLimitMs } from "@shoal/testkit";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fullChromiumPlacements } from "../testing/components.ts";
@@ -21,14 +22,14 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 async function connectTo(session: Session): Promise<{ client: Browser; page: Page }> {
-  const client = await chromium.connectOverCDP(session.cdp_ws_url, { timeout: 60_000 });
+  const client = await chromium.connectOverCDP(session.cdp_ws_url, { timeout: waitLimitMs });
   return { client, page: await firstPageOf(client) };
 }
 
 async function visit(client: Browser, path: string): Promise<string> {
   const page = await client.contexts()[0]?.newPage();
   try {
-    await page?.goto(site.url + path, { timeout: 60_000 });
+    await page?.goto(site.url + path, { timeout: waitLimitMs });
     return (await page?.title()) ?? "";
   } catch (error) {
     return /net::\w+/.exec(String(error))?.[0] ?? String(error);

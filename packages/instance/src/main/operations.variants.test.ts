@@ -1,4 +1,3 @@
-import { eventually } from "@shoal/testkit";
 import { expect, it } from "vitest";
 import { describeChromium } from "../testing/chromium.ts";
 import { runInstance } from "../testing/run-instance.ts";
@@ -40,12 +39,12 @@ describeChromium("the operations of an instance", (chromium) => {
     const { text } = await instance.call("POST", "/fs/watch", JSON.stringify({ path: "/home/shoal" }));
     const { watch_id } = JSON.parse(text) as { watch_id: string };
     const followed = await instance.follow(`/fs/watch/${watch_id}/events`);
-    await instance.assign({ timeout_seconds: 3 });
+    await instance.assign({ timeout_seconds: 600 });
     await instance.event((event) => event.type === "activity" && event.idle_since_ms === null);
     await instance.call("PUT", "/fs/write_file?path=/home/shoal/b.txt", "b");
-    const longerThanTheTimeout = Date.now() + 4_000;
-    await eventually(() => Date.now() > longerThanTheTimeout);
-    expect(instance.events.some(({ type }) => type === "ending")).toBe(false);
+    // After the end of the last call, only the stream holds the idle timer.
+    const rest = async () => JSON.parse((await instance.call("POST", "/_instance/rest", "{}")).text) as unknown;
+    expect(await rest()).toMatchObject({ busy: expect.any(String) as unknown, expires_in_ms: null });
     await instance.call("POST", "/_instance/stop");
     expect(await followed.text).toContain("/home/shoal/b.txt");
     expect(await instance.exited).toBe(0);

@@ -1,7 +1,7 @@
 import { type AuthConnectionsTable, type Database, openDatabase } from "@shoal/database";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
-import { eventually } from "@shoal/testkit";
+import { eventually, waitLimitMs } from "@shoal/testkit";
 import { type Insertable, sql } from "kysely";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -280,13 +280,13 @@ it("ends a check when a login of its connection starts", async () => {
   const id = await addConnection({ next_check_at: null });
   const { checks, looks } = startChecks();
   const connection = (await new ConnectionStore(database).find(projectId, id)) ?? expect.fail();
-  const { status } = await checks.check(connection, 0, AbortSignal.timeout(60_000));
+  const { status } = await checks.check(connection, 0, AbortSignal.timeout(waitLimitMs));
   expect(status).toBe("IN_PROGRESS");
   await eventually(() => looks.length === 1);
   await new FlowStore(database).start({ connectionId: id, type: "login", serverId: "two" }, Date.now());
   await eventually(() => looks[0]?.signal.aborted);
   await eventually(async () => (await connectionOf(id)).check_id === null);
-  await expect(checks.check(connection, 0, AbortSignal.timeout(60_000))).rejects.toMatchObject({ status: 409 });
+  await expect(checks.check(connection, 0, AbortSignal.timeout(waitLimitMs))).rejects.toMatchObject({ status: 409 });
   await checks.close();
 });
 
@@ -294,7 +294,7 @@ it("returns the reason of a check without a result to its caller", async () => {
   const id = await addConnection({ next_check_at: null });
   const { checks, looks } = startChecks();
   const connection = (await new ConnectionStore(database).find(projectId, id)) ?? expect.fail();
-  const answers = [1, 2].map(() => checks.check(connection, 60, AbortSignal.timeout(120_000)));
+  const answers = [1, 2].map(() => checks.check(connection, 60, AbortSignal.timeout(waitLimitMs)));
   await eventually(() => looks.length === 1);
   looks[0]?.end(new ServiceError(409, "profile_in_use", "Browser x writes to the profile."));
   const shown = { status: "AUTHENTICATED", error_code: "profile_in_use", error_message: /Browser x/ };

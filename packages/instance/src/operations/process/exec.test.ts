@@ -65,7 +65,7 @@ describe.skipIf(process.platform === "win32")("browsers.process.exec", () => {
   });
 
   it("kills a program and its descendants at the timeout, and returns the previous output", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     onTestFinished(() => {
       vi.useRealTimers();
     });
@@ -76,10 +76,7 @@ describe.skipIf(process.platform === "win32")("browsers.process.exec", () => {
       timeout_sec: 1,
     });
     await eventually("the processes run", () => existsSync(join(served.root, "home/shoal/begun")));
-    const begunMs = performance.now();
-    await eventually("the time has passed", () => performance.now() - begunMs > 1_000);
     vi.advanceTimersByTime(1_000);
-    vi.useRealTimers();
     const answer = await asked;
     expect(answer).toMatchObject({ status: 200, stdout: "before\n", body: { timed_out: true, exit_code: 137 } });
     expect(answer.body.duration_ms).toBeGreaterThanOrEqual(1000);

@@ -2,6 +2,7 @@ import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
 import { request } from "node:http";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Replay } from "@shoal/schemas";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { WebSocket } from "ws";
@@ -67,7 +68,9 @@ async function wallSeconds(instance: RunningInstance, id: string): Promise<numbe
   return (Date.parse(replay?.finished_at ?? "") - Date.parse(replay?.started_at ?? "")) / 1000;
 }
 
-const after = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** The length of a recording is the time that passes. */
+const lengthsMs = { moment: 500, second: 1_000, scene: 2_000, film: 3_500, long: 6_000 };
+const filmed = (length: keyof typeof lengthsMs) => delay(lengthsMs[length]);
 
 describeChromium("recordings", (chromium) => {
   let instance: RunningInstance;
@@ -103,7 +106,7 @@ describeChromium("recordings", (chromium) => {
     expect([Date.parse(started_at ?? "") > 0, finished_at]).toEqual([true, null]);
     const followed = get(instance, `/_instance/replays/${id}`);
     expect((await get(instance, `/replays/${id}`)).status).toBe(202);
-    await after(3000);
+    await filmed("film");
     expect((await instance.call("POST", `/replays/${id}/stop`)).status).toBe(200);
     const file = await download(instance, id);
     const found = await examine(file);
@@ -117,9 +120,9 @@ describeChromium("recordings", (chromium) => {
   it("keeps the time of a still page, stops at a viewport change and at the maximum duration", async () => {
     await evaluate("clearInterval(timer)");
     const [still, short] = [await start(instance), await start(instance, { max_duration_in_seconds: 1 })];
-    await after(1500);
+    await filmed("scene");
     await instance.assign({ viewport: { width: 600, height: 700 } });
-    await after(2000);
+    await filmed("scene");
     await instance.call("POST", `/replays/${still.replay_id}/stop`);
     for (const { replay_id: id } of [still, short]) {
       const found = await examine(await download(instance, id));
@@ -141,7 +144,7 @@ describeChromium("recordings", (chromium) => {
       start_url: "data:text/html,<body style='background:red'>",
     });
     const { replay_id: id } = await start(fresh);
-    await after(1500);
+    await filmed("scene");
     await fresh.call("POST", `/replays/${id}/stop`);
     // Every recording has a picture at the end.
     expect((await examine(await download(fresh, id))).frames).toBeGreaterThan(1);
@@ -153,7 +156,7 @@ describeChromium("recordings", (chromium) => {
     await instance.ready(await instance.event(({ type }) => type === "browser_restarted"));
     await connect();
     await evaluate(moving);
-    await after(2000);
+    await filmed("scene");
     await instance.call("POST", `/replays/${id}/stop`);
     const found = await examine(await download(instance, id));
     expect(Math.abs(found.seconds - (await wallSeconds(instance, id)))).toBeLessThan(1);
@@ -161,14 +164,14 @@ describeChromium("recordings", (chromium) => {
   });
   it("keeps the existing part when the encoder dies, and starts another encoder", async () => {
     const { replay_id: id } = await start(instance);
-    await after(3500);
+    await filmed("film");
     const encoders = processesWith(join(instance.config.session_dir, "replays"));
     expect(encoders.length).toBeGreaterThan(0);
     killAll(encoders);
     const found = await examine(await download(instance, id));
     expect(found.seconds).toBeGreaterThan(0.9);
     const next = await start(instance);
-    await after(500);
+    await filmed("moment");
     await instance.call("POST", `/replays/${next.replay_id}/stop`);
     expect((await examine(await download(instance, next.replay_id))).seconds).toBeGreaterThan(0.4);
   });
@@ -180,13 +183,13 @@ describeChromium("recordings", (chromium) => {
       })) as {
         result: { targetId: string };
       };
-      await after(500);
+      await filmed("moment");
       const { replay_id: id } = await start(instance, { framerate: 20 });
       // A still page yields one frame per second; this page moves.
       await evaluate(moving);
-      await after(1500);
+      await filmed("scene");
       await cdp.send("Page.bringToFront", {}, sessionId);
-      await after(6000);
+      await filmed("long");
       await instance.call("POST", `/replays/${id}/stop`);
       const found = await examine(await download(instance, id));
       expect(found.frames).toBeGreaterThan(12);
@@ -201,7 +204,7 @@ describeChromium("recordings", (chromium) => {
   it("leaves a playable file when the session ends", async () => {
     const { replay_id: id } = await start(instance);
     const followed = get(instance, `/_instance/replays/${id}`);
-    await after(1000);
+    await filmed("second");
     await instance.call("POST", "/_instance/stop");
     expect((await examine((await followed).bytes)).seconds).toBeGreaterThan(0.9);
     await instance.exited;

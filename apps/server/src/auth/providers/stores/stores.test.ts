@@ -116,7 +116,8 @@ describe.each(Object.entries(stores))("%s", (_name, { kind, start }) => {
   it("ends at the deadline of a silent store, and works afterwards", async () => {
     store.standIn.fault = "slow";
     const provider = opened(kind, store);
-    expect(await failureOf(provider.items(AbortSignal.timeout(50)))).toMatchObject({ name: "TimeoutError" });
+    const deadlineMs = 50; // The store never answers.
+    expect(await failureOf(provider.items(AbortSignal.timeout(deadlineMs)))).toMatchObject({ name: "TimeoutError" });
     store.standIn.fault = undefined;
     expect((await provider.items(soon())).length).toBeGreaterThan(0);
   });

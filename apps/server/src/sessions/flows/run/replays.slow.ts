@@ -17,7 +17,7 @@ const flows = useFlowServer((request, response) => {
   request.on("end", () => {
     const key = `${flowName}/${versionName}`;
     if (request.method === "POST") submitted.set(key, [...(submitted.get(key) ?? []), body]);
-    void delay(version.slow === true ? slowAnswerMs : 0).then(() =>
+    void (version.slow === true ? delay(slowAnswerMs) : Promise.resolve()).then(() =>
       response.writeHead(html === undefined ? 404 : 200, { "content-type": "text/html; charset=utf-8" }).end(html),
     );
   });

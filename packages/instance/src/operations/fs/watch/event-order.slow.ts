@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import { misplaced, replay, serveWatches, treeOf, type Frame } from "./testing/served-watches.ts";
 
 const sleep = new Int32Array(new SharedArrayBuffer(4));
+const intervalMs = 2; // of the looks for files
 
 interface Scene {
   readonly before: string;
@@ -27,7 +28,7 @@ async function expectOrder({ before, programs, late }: Scene): Promise<readonly 
   );
   // The test and the service share a thread.
   while (late && !programs.every((_, index) => existsSync(join(served.root, `done${index}`))))
-    Atomics.wait(sleep, 0, 0, 2);
+    Atomics.wait(sleep, 0, 0, intervalMs);
   await running;
   await served.stop(id);
   const frames = await reader.toEnd();

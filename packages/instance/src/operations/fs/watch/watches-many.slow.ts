@@ -42,7 +42,8 @@ describe("many watches, files and events", () => {
     // The test and the service share a thread: while the test waits here, the service reads nothing.
     const { existsSync } = await import("node:fs");
     const sleep = new Int32Array(new SharedArrayBuffer(4));
-    while (!existsSync(join(served.root, "done"))) Atomics.wait(sleep, 0, 0, 20);
+    const intervalMs = 20; // of the looks for the file
+    while (!existsSync(join(served.root, "done"))) Atomics.wait(sleep, 0, 0, intervalMs);
     await writing;
     await served.stop(id);
     await expectNothingMissing(served, await reader.toEnd(), new Map([["/w/there", true]]));

@@ -1,3 +1,4 @@
+import { waitLimitMs } from "@shoal/testkit";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 
@@ -26,7 +27,7 @@ export async function runLimited(limited: Limited, program: string): Promise<unk
     [...args, process.execPath, "--conditions=@shoal/source", "--input-type=module-typescript", "-e", program],
     {
       cwd: import.meta.dirname,
-      timeout: 50_000,
+      timeout: waitLimitMs,
       killSignal: "SIGKILL",
     },
   );
