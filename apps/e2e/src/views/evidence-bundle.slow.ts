@@ -1,8 +1,9 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { eventuallyPasses } from "@shoal/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -34,16 +35,31 @@ afterAll(async () => {
 describe("the trace of an evidence bundle", () => {
   const test = useService(() => ["--allow-private-hosts", site.host, "--placement", "process"]);
   let reader = "playwright-core";
-  const playwright = async (...args: string[]) => {
-    const cli = require.resolve(`${reader}/package.json`).replace(/package\.json$/, "cli.js");
-    const env = { ...process.env, NO_COLOR: "1" };
-    return (await run(process.execPath, [cli, "trace", ...args], { cwd: folder, env })).stdout;
+  const cli = () => require.resolve(`${reader}/package.json`).replace(/package\.json$/, "cli.js");
+  const env = { ...process.env, NO_COLOR: "1" };
+  const playwright = async (...args: string[]) =>
+    (await run(process.execPath, [cli(), "trace", ...args], { cwd: folder, env })).stdout;
+  /** As HTML. */
+  const snapshot = async (action: string, phase: string) => {
+    const args = [cli(), "trace", "snapshot", "--serve", "--phase", phase, action];
+    const serves = spawn(process.execPath, args, { cwd: folder, env });
+    try {
+      for await (const line of createInterface({ input: serves.stdout })) {
+        const [url] = /http:\/\/\S+/.exec(line) ?? [];
+        if (url === undefined) continue;
+        const [shown = ""] = /\/snapshot\/[^"]+/.exec(await (await fetch(url)).text()) ?? [];
+        return await (await fetch(new URL(shown, url))).text();
+      }
+      throw new Error("The snapshot is not served.");
+    } finally {
+      serves.kill();
+    }
   };
 
-  it("opens with Playwright's own reader: actions, errors, console, requests, bodies and pictures", async () => {
+  it("opens with Playwright's own reader: actions, errors, console, requests, bodies, snapshots and pictures", async () => {
     const { shoal } = test;
     const browser = await shoal.browsers.create({
-      telemetry: { browser: { console: {}, network: {}, page: {} } },
+      telemetry: { browser: { console: {}, network: {}, page: { outlines: true } } },
       timeout_seconds: 300,
     });
     const id = browser.session_id;
@@ -61,7 +77,7 @@ describe("the trace of an evidence bundle", () => {
       expect(types).toContain(`${site.url}api/orders`);
     });
     await shoal.browsers.delete(id);
-    const { stream } = await shoal.browsers.evidence(id, { include: ["telemetry", "trace", "har"] });
+    const { stream } = await shoal.browsers.evidence(id, { include: ["telemetry", "trace", "har", "outlines"] });
     const files = filesIn(new Uint8Array(await new Response(stream).arrayBuffer()));
     for (const content of files.values()) expect(content.includes("hunter2hunter2")).toBe(false);
     const trace = files.get("trace.zip");
@@ -86,6 +102,8 @@ describe("the trace of an evidence bundle", () => {
     const body = /Response body\s+(\S+)/.exec(request)?.[1] ?? "";
     expect(readFileSync(join(folder, body), "utf8")).toBe('{"orders":["lamp"]}');
     const action = /^\s*(\d+)\W.*Click button "Pay"/m.exec(actions)?.[1] ?? "";
+    for (const phase of ["before", "after"])
+      expect(await snapshot(action, phase), phase).toMatch(/button (?:"|&quot;)Pay/);
     await playwright("screenshot", action, "-o", join(folder, "shot.jpg"));
     expect(readFileSync(join(folder, "shot.jpg")).subarray(0, 2)).toEqual(Buffer.from([0xff, 0xd8]));
     await playwright("close");

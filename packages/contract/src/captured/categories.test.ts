@@ -110,6 +110,21 @@ describe("what a session captures", () => {
     expect(() => names({ enabled: false, browser: { console: {} } })).toThrow(/enabled: false/);
   });
 
+  it("has outlines with page if they are named, until an update switches them or page off", () => {
+    const on = { browser: { page: { outlines: true } } };
+    expect(names(on)).toEqual(sorted("outlines", "page"));
+    expect(names({ browser: { page: {} } })).toEqual(sorted("page"));
+    expect(names({ browser: { page: { enabled: true } } }, on)).toEqual(sorted("outlines", "page"));
+    expect(names({ browser: { console: {} } }, on)).toEqual(sorted("console", "outlines", "page"));
+    expect(names({ browser: { page: { outlines: false } } }, on)).toEqual(sorted("page"));
+    expect(names({ browser: { page: { enabled: false } } }, on)).toEqual(sorted());
+    expect(names({ browser: { page: { enabled: false, outlines: true } } })).toEqual([]);
+    expect(shownCategories(captured(changedCategories(on, undefined))).browser?.page).toEqual({
+      enabled: true,
+      outlines: true,
+    });
+  });
+
   it("has bodies with network, unless they are switched off", () => {
     expect(names({ browser: { network: {} } })).toEqual(sorted("bodies", "network"));
     expect(names({ browser: { network: { bodies: false } } })).toEqual(sorted("network"));

@@ -9,8 +9,8 @@ import type * as z from "zod/mini";
 import { invalid, type Refusal } from "../refusals/refusal.ts";
 
 type Selectable = keyof NonNullable<BrowserTelemetry["browser"]>;
-/** `bodies` belongs to `network`. `monitor` is not selectable; it follows the categories that watch the browser. */
-type Captured = Selectable | "bodies";
+/** `bodies` belongs to `network`, and `outlines` to `page`. `monitor` is not selectable; it follows the categories that watch the browser. */
+type Captured = Selectable | "bodies" | "outlines";
 /** Whether each category is captured. */
 export interface CapturedCategories extends Readonly<Record<Captured, boolean>> {
   /** CDP commands without events, of the category `control`. */
@@ -22,7 +22,7 @@ export type CapturedName = Captured | `-${CdpCommandMethod}`;
 export type TelemetryRequest = z.output<typeof BrowserTelemetryRequest> | null | undefined;
 
 const selectable = telemetryCategories.filter((category): category is Selectable => category !== "monitor");
-const capturable: readonly Captured[] = [...selectable, "bodies"];
+const capturable: readonly Captured[] = [...selectable, "bodies", "outlines"];
 /** Categories without cost for the browser. */
 const always: ReadonlySet<string> = new Set(["control", "connection", "system", "captcha"]);
 
@@ -62,10 +62,12 @@ function selectedCategories(request: TelemetryRequest, current: CapturedCategori
   if (request.enabled === false) return isSent || given.length > 0 ? refused(isSent) : { captured: undefined };
   const start = request.enabled === true ? undefined : current;
   const choices = new Map<string, boolean>(given.map(([name, choice]) => [name, choice?.enabled !== false]));
-  const { control, network } = request.browser ?? {};
+  const { control, network, page } = request.browser ?? {};
   // A change of its commands does not switch it on.
   if (control?.cdp !== undefined && control.enabled === undefined) choices.set("control", start?.control ?? true);
   if (network !== undefined) choices.set("bodies", network.enabled !== false && network.bodies !== false);
+  if (page?.enabled === false || page?.outlines !== undefined)
+    choices.set("outlines", page.enabled !== false && page.outlines === true);
   const excluded: readonly string[] = control?.cdp?.excluded_methods ?? current?.excludedMethods ?? [];
   const unknown = excluded.find((method) => !isCommand(method));
   if (unknown !== undefined) return { refusal: unknownCommand(unknown) };
@@ -131,6 +133,7 @@ export function shownCategories(
   if (categories !== undefined && categories.excludedMethods.length > 0)
     browser.control = { ...browser.control, cdp: { excluded_methods: [...categories.excludedMethods] } };
   if (categories?.network === true && !categories.bodies) browser.network = { enabled: true, bodies: false };
+  if (categories?.outlines === true) browser.page = { enabled: true, outlines: true };
   return { browser };
 }
 

@@ -4,7 +4,7 @@ import { bytes, defineEndpoint, json } from "../base/endpoint.ts";
 /** Everything that is recorded of a session, in one signed archive. */
 const area = "Evidence";
 
-/** A ZIP archive of the stored data of the session: telemetry, requests as HAR, pictures, recordings, downloads, and last a signed `manifest.json` with sizes and hashes. Works while the session runs, with everything until now, and after its end, until the retention of each part ends. The manifest lists missing parts with the reason. Specific to Shoal. */
+/** A ZIP archive of the stored data of the session: telemetry, requests as HAR, a trace for Playwright's viewer, outlines, pictures, recordings, downloads, and last a signed `manifest.json` with sizes and hashes. Works while the session runs, with everything until now, and after its end, until the retention of each part ends. The manifest lists missing parts with the reason. Specific to Shoal. */
 export const downloadEvidence = defineEndpoint({
   operationId: "browsers.evidence",
   area,

@@ -194,6 +194,7 @@ function openAreas(parts: OperationParts) {
     hidesContent: () => frontPage.mayShowSecrets(),
     customTools: { list: () => repl.customTools.list(), invoke: (...call) => repl.customTools.invoke(...call) },
     onAct: (event) => telemetry.present()?.record(event),
+    takesOutlines: () => telemetry.present()?.takesOutlines === true,
     beforeClose: (closing) => telemetry.present()?.pagesClose(closing),
   });
   const repl: ReplArea = replHandlers({

@@ -93,10 +93,11 @@ export const InstanceConfig = lazyObject(() => ({
   cache_dir: z.optional(HostPath),
 }));
 
-/** `bodies`: of requests and responses of the category `network`. With a minus: CDP commands that `control` leaves out. */
+/** `bodies`: of requests and responses of the category `network`. `outlines`: of pages around actions, of the category `page`. With a minus: CDP commands that `control` leaves out. */
 export const capturedCategories = [
   ...telemetryCategories,
   "bodies",
+  "outlines",
   ...cdpCommandMethods.map((method) => `-${method}` as const),
 ] as const;
 

@@ -3,12 +3,12 @@ import { checked, lazyObject } from "../base/schema.ts";
 import { Timestamp } from "../base/common.ts";
 
 /** Parts of an evidence bundle. */
-export const evidenceParts = ["telemetry", "har", "trace", "pictures", "recordings", "downloads"] as const;
+export const evidenceParts = ["telemetry", "har", "trace", "outlines", "pictures", "recordings", "downloads"] as const;
 
 /** Input of `browsers.evidence`. */
 export interface DownloadEvidence extends z.input<typeof DownloadEvidence> {}
 export const DownloadEvidence = lazyObject(() => ({
-  /** Parts of the bundle, separated by commas; all when absent. `telemetry`: events as NDJSON. `har`: requests as HAR 1.2. `trace`: a trace for the viewer of Playwright. `pictures`: the last picture and screenshots. `recordings`: videos. `downloads`: their list and files. */
+  /** Parts of the bundle, separated by commas; all when absent. `telemetry`: events as NDJSON. `har`: requests as HAR 1.2. `trace`: a trace for the viewer of Playwright. `outlines`: of pages before and after each action. `pictures`: the last picture and screenshots. `recordings`: videos. `downloads`: their list and files. */
   include: z.optional(checked(z.array(z.enum(evidenceParts)), z.maxLength(20))),
 }));
 

@@ -7,6 +7,12 @@ const TelemetryCategory = lazyObject(() => ({
   /** Whether events of this category are captured. */
   enabled: z.optional(z.boolean()),
 }));
+const PageTelemetry = lazyObject(() => ({
+  /** Whether events of this category are captured. */
+  enabled: z.optional(z.boolean()),
+  /** `true`: each `page_act` has outlines of the page before and after the action. An update without it keeps the choice. Default `false`. Specific to Shoal. */
+  outlines: z.optional(z.boolean()),
+}));
 const NetworkTelemetry = lazyObject(() => ({
   /** Whether events of this category are captured. */
   enabled: z.optional(z.boolean()),
@@ -30,7 +36,7 @@ const BrowserTelemetryCategories = lazyObject(() => ({
   /** Console output and uncaught exceptions. */
   console: z.optional(TelemetryCategory),
   /** Navigation and load events, downloads, and a picture of the page at the end of the session. */
-  page: z.optional(TelemetryCategory),
+  page: z.optional(PageTelemetry),
   /** Clicks, key presses and settled scrolls. */
   interaction: z.optional(TelemetryCategory),
   /** Requests and responses. */

@@ -192,7 +192,7 @@ export const PagePictureEvent = telemetryEvent("page_picture", "page", () => ({
   size_bytes: z.optional(z.int()),
 }));
 
-/** `browsers.act` did something, or failed. Without texts that it typed. */
+/** `browsers.act` did something, or failed. Without texts that it typed, except in fields of outlines. */
 export interface PageActEvent extends z.output<typeof PageActEvent> {}
 export const PageActEvent = telemetryEvent("page_act", "page", () => ({
   /** Kind of action: `click`, `fill`, `navigate`, … */
@@ -215,6 +215,10 @@ export const PageActEvent = telemetryEvent("page_act", "page", () => ({
   page_url: z.optional(z.string()),
   /** Milliseconds that it took. */
   duration_ms: z.number(),
+  /** Outline of the page before the action, with `page: { outlines: true }`. */
+  outline_before: z.optional(z.string()),
+  /** Outline of the page in front after it. Absent while a dialog is open. */
+  outline_after: z.optional(z.string()),
   /** Code of the error, if it failed. */
   error_code: z.optional(z.string()),
   /** Message of the error. */

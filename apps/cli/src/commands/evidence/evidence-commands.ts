@@ -9,7 +9,7 @@ export function addEvidenceCommands({ groupFor, likeOperation, names, run, specO
     .command("evidence")
     .argument("[id-or-name]", "ID or name of the session (default: SHOAL_SESSION, or this terminal's)")
     .addOption(fileOption("write"))
-    .option("--include <parts>", "Only these parts: telemetry, har, trace, pictures, recordings, downloads")
+    .option("--include <parts>", "Only these parts: telemetry, har, trace, outlines, pictures, recordings, downloads")
     .summary("Download the evidence of a session, or verify it")
     .description(
       "Download the evidence of a session as one archive\n\nContains telemetry, requests as HAR, pictures, recordings and downloads, with a signed manifest. Works while the session runs and after its end.",

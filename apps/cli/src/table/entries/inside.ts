@@ -332,7 +332,7 @@ export const insideEntries: Readonly<Record<string, CommandEntry>> = {
   },
   "browsers.evidence": {
     summary: "Download the evidence of a session as one archive",
-    help: { include: "Only these parts: telemetry, har, trace, pictures, recordings, downloads" },
+    help: { include: "Only these parts: telemetry, har, trace, outlines, pictures, recordings, downloads" },
     about:
       "Contains telemetry, requests as HAR, pictures, recordings and downloads, with a signed manifest. Check it with shoal evidence verify.",
     examples: [

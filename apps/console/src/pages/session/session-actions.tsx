@@ -45,7 +45,7 @@ function EvidenceButton({ browser: { session_id: id } }: { readonly browser: Bro
       size="xs"
       variant="default"
       leftSection={<FileArchive size={14} aria-hidden />}
-      title="Telemetry, HAR, trace, pictures, recordings and downloads in one signed archive"
+      title="Telemetry, HAR, trace, outlines, pictures, recordings and downloads in one signed archive"
       loading={save.isPending}
       onClick={() => {
         save.mutate();

@@ -11,7 +11,7 @@ import type { ReplayStore } from "../replays/replay-store.ts";
 import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
 import { type Bundle, once, unlessEmpty } from "./bundle.ts";
 import { harFile } from "./har.ts";
-import { type EventsOf, linesOf, maxScreenshots, screenshotsOf } from "./stored-events.ts";
+import { type EventsOf, linesOf, maxOutlines, maxScreenshots, outlinesOf, screenshotsOf } from "./stored-events.ts";
 import { harEntries, type TraceParts, traceZip } from "./trace-file.ts";
 
 export type EvidencePart = NonNullable<DownloadEvidence["include"]>[number];
@@ -53,6 +53,7 @@ export const evidenceWriters: Readonly<Record<EvidencePart, Writer>> = {
   telemetry: addTelemetry,
   har: addHar,
   trace: addTrace,
+  outlines: addOutlines,
   pictures: addPictures,
   recordings: addRecordings,
   downloads: addDownloads,
@@ -99,6 +100,22 @@ async function addTrace(bundle: Bundle, of: EvidenceOf): Promise<void> {
 /** Starts when the archive reads it, so that an archive without a reader has no open trace. */
 async function* startedLate(about: TraceParts): AsyncGenerator<Uint8Array> {
   yield* traceZip(about) as AsyncIterable<Buffer>;
+}
+
+async function addOutlines(bundle: Bundle, of: EvidenceOf): Promise<void> {
+  const onMore = (): void => {
+    bundle.leave("more outlines", `A bundle has at most ${String(maxOutlines)}, from the start of the session.`);
+  };
+  let hasOutlines = false;
+  for await (const { file, text } of outlinesOf(of.events, onMore)) {
+    await bundle.add(`outlines/${file}`, once(Buffer.from(text)));
+    hasOutlines = true;
+  }
+  if (hasOutlines) return;
+  const reason = of.captured.includes("outlines")
+    ? absence(of, "page")
+    : "The session does not capture outlines: telemetry.browser.page.outlines is not true.";
+  bundle.leave("outlines", reason);
 }
 
 async function addPictures(bundle: Bundle, of: EvidenceOf): Promise<void> {

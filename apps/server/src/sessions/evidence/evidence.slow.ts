@@ -31,7 +31,11 @@ async function bundleOf(id: string, query = "", key = server.key): Promise<Map<s
   });
   expect(answer.status).toBe(200);
   expect(answer.headers.get("content-type")).toBe("application/zip");
-  const zip = await fromBufferPromise(Buffer.from(await answer.arrayBuffer()));
+  return unzipped(Buffer.from(await answer.arrayBuffer()));
+}
+
+async function unzipped(archive: Buffer): Promise<Map<string, Buffer>> {
+  const zip = await fromBufferPromise(archive);
   const files = new Map<string, Buffer>();
   for await (const entry of zip.eachEntry())
     files.set(entry.fileName, Buffer.concat(await (await zip.openReadStreamPromise(entry)).toArray()));
@@ -89,12 +93,13 @@ it("bundles the stored data, while the session runs and after its end, and signs
 
 it("says why parts are missing, and contains only the parts of the request", async () => {
   const id = await create({ enabled: false }, "about:blank");
-  const nothing = manifestOf(await bundleOf(id, "?include=telemetry,har,trace,pictures,recordings"));
+  const nothing = manifestOf(await bundleOf(id, "?include=telemetry,har,trace,outlines,pictures,recordings"));
   expect(nothing.files).toEqual([]);
   expect(nothing.left_out.map(({ what }) => what)).toEqual([
     "telemetry",
     "har",
     "trace",
+    "outlines",
     "screenshots",
     "last picture",
     "recordings",
@@ -114,6 +119,51 @@ it("says why parts are missing, and contains only the parts of the request", asy
     { what: "downloads", reason: expect.stringContaining("The session has none") as unknown },
   ]);
   await server.request("DELETE", `/browsers/${id}`);
+});
+
+const orders = `data:text/html,<title>orders</title><label>Name <input></label><label>Password <input type=password></label>
+<button onclick="document.body.append('Added ' %2b document.querySelector('input').value)">Add</button>`;
+
+it("has outlines of the page before and after each action if the session captures them, and leaves references and changes to the caller", async () => {
+  const id = await create({ browser: { page: { outlines: true } } }, orders);
+  const call = async (path: string, body: object) =>
+    (await server.request("POST", `/browsers/${id}${path}`, { body })).body;
+  const observed = await call("/observe", {});
+  await call("/act", { type: "fill", role: "textbox", name: "Name", text: "Ada" });
+  await call("/act", { type: "fill", role: "textbox", name: "Password", text: "hunter2hunter2" });
+  await call("/act", { type: "click", role: "button", name: "Add" });
+  await call("/act", { type: "click", role: "button", name: "None", timeout_ms: 100 });
+  const changes = await call("/observe", { diff: true });
+  expect(changes).toMatchObject({ diff: true, outline: expect.stringContaining("Added Ada") as unknown });
+  const { outline } = observed as { outline: string };
+  const files = await eventuallyPasses(async () => {
+    const found = await bundleOf(id, "?include=outlines,trace,telemetry");
+    expect([...found.keys()].filter((name) => name.startsWith("outlines/"))).toHaveLength(8);
+    return found;
+  });
+  const texts = [...files].filter(([name]) => name.startsWith("outlines/"));
+  const byAct = (name: string) =>
+    texts.filter(([path]) => path.endsWith(`${name}.txt`)).map(([, text]) => String(text));
+  expect(texts.map(([name]) => name.replace(/^.*-(\w+-\w+)\.txt$/, "$1"))).toEqual([
+    ...["before-fill", "after-fill", "before-fill", "after-fill"],
+    ...["before-click", "after-click", "before-click", "after-click"],
+  ]);
+  expect(byAct("before-fill")[0]).toBe(outline);
+  expect(byAct("after-fill")[0]).toContain("Ada");
+  expect(byAct("before-click")[0]).not.toContain("Added");
+  expect(byAct("after-click")).toEqual([expect.stringContaining("Added Ada"), expect.stringContaining("Added Ada")]);
+  const trace = await unzipped(files.get("trace.zip") ?? Buffer.alloc(0));
+  const lines = trace.get("trace.trace")?.toString() ?? "";
+  for (const name of ["beforeSnapshot", "afterSnapshot"]) expect(lines.split(name)).toHaveLength(5);
+  expect(lines.split("Added Ada")).toHaveLength(4);
+  for (const content of [...files.values(), ...trace.values()]) expect(content.includes("hunter2hunter2")).toBe(false);
+  await server.request("DELETE", `/browsers/${id}`);
+  const without = await create({ browser: { page: {} } }, orders);
+  expect(manifestOf(await bundleOf(without)).left_out).toContainEqual({
+    what: "outlines",
+    reason: expect.stringContaining("page.outlines") as unknown,
+  });
+  await server.request("DELETE", `/browsers/${without}`);
 });
 
 it("contains what happened after the clock of the box was set back", async () => {

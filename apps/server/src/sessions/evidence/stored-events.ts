@@ -1,4 +1,5 @@
 import type { TelemetryEnvelope } from "@shoal/schemas";
+import { archiveName } from "../../storage/archives/archive-name.ts";
 import type { HistoryReader, TelemetryStore, WantedEvents } from "../telemetry/telemetry-store.ts";
 
 /** Events in a chunk; one chunk is parsed without a pause. */
@@ -57,6 +58,41 @@ export async function* screenshotsOf(from: EventsOf, onMore: () => void): AsyncG
         return;
       }
       yield { ts: event.ts, file: `${String(event.ts)}-${String(seq)}.png`, png: Buffer.from(png, "base64") };
+    }
+  }
+}
+
+interface ActOutline {
+  readonly ts: number;
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Actions have up to two outlines of 64 KiB. */
+const actsAtOnce = 50;
+
+/** The box chooses their number, and the archive has an entry in memory for each. */
+export const maxOutlines = 4_000;
+
+/** The first outlines of pages around actions, oldest first. @param onMore - called if there are more. */
+export async function* outlinesOf(from: EventsOf, onMore: () => void): AsyncGenerator<ActOutline> {
+  let count = 0;
+  for await (const chunk of eventsOf(from, { types: ["page_act"], limit: actsAtOnce })) {
+    for (const { event, seq } of chunk) {
+      if (event.type !== "page_act") continue;
+      const { action = "act", outline_after: after, outline_before: before } = event.data ?? {};
+      for (const [when, text] of [
+        ["before", before],
+        ["after", after],
+      ] as const) {
+        if (text === undefined) continue;
+        count += 1;
+        if (count > maxOutlines) {
+          onMore();
+          return;
+        }
+        yield { ts: event.ts, file: `${String(event.ts)}-${String(seq)}-${when}-${archiveName(action)}.txt`, text };
+      }
     }
   }
 }

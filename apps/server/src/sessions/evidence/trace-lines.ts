@@ -130,22 +130,29 @@ export class TraceLines {
 
   #act(event: PageActEvent, seq: number): object[] {
     const { action = "act", duration_ms: duration = 0, element, error, error_code: code, url, x, y } = event.data ?? {};
+    const { outline_after: outlineAfter, outline_before: outlineBefore } = event.data ?? {};
     const pageId = this.#pageOf(event.data);
     const callId = `call@${String(seq)}`;
     const subject = element ?? url;
     const point = x === undefined || y === undefined ? undefined : { x, y };
+    const startTs = event.ts - duration * 1000;
+    const snapshot = { callId, data: event.data };
     return [
       {
         type: "before",
         callId,
-        startTime: this.#at(event.ts - duration * 1000),
+        startTime: this.#at(startTs),
         class: "Frame",
         method: methods[action] ?? action,
         title: subject === undefined ? sentence(action) : `${sentence(action)} ${subject}`,
         // The title has them; viewers would read an element as a selector.
         params: {},
         pageId,
+        ...(outlineBefore !== undefined && { beforeSnapshot: `before@${callId}` }),
       },
+      ...(outlineBefore === undefined
+        ? []
+        : [this.#snapshot({ ...snapshot, name: "before", outline: outlineBefore, ts: startTs })]),
       ...(point === undefined ? [] : [{ type: "input", callId, point }]),
       {
         type: "after",
@@ -155,20 +162,29 @@ export class TraceLines {
         afterSnapshot: `after@${callId}`,
         ...(point !== undefined && { point }),
       },
-      this.#snapshot(event, callId),
+      this.#snapshot({ ...snapshot, name: "after", outline: outlineAfter, ts: event.ts }),
     ];
   }
 
-  /** Telemetry has no DOM: the page of the snapshot says where the action ended. Viewers show the closest picture with it. */
-  #snapshot({ data, ts }: PageActEvent, callId: string): object {
-    const { error, page_url: frameUrl = "about:blank" } = data ?? {};
-    const lines = [frameUrl, ...(error === undefined ? [] : [error]), "The session records no DOM."];
-    const html = ["HTML", {}, ["BODY", {}, ...lines.map((line) => ["P", {}, line])]];
+  /**
+   * Telemetry has no DOM: the page of the snapshot has the outline, or says where the action ended. Viewers show the closest
+   * picture with it.
+   */
+  #snapshot({ callId, data, name, outline, ts }: Snapshot): object {
+    const { error, page_url: pageUrl = "about:blank" } = data ?? {};
+    // The address before is not known.
+    const frameUrl = name === "after" ? pageUrl : "about:blank";
+    const lines = [
+      ...(name === "after" ? [pageUrl, ...(error === undefined ? [] : [error])] : []),
+      ...(outline === undefined ? ["The session records no DOM."] : []),
+    ];
+    const shown = outline === undefined ? [] : [["PRE", { style: "white-space: pre-wrap" }, outline]];
+    const html = ["HTML", {}, ["BODY", {}, ...lines.map((line) => ["P", {}, line]), ...shown]];
     const pageId = this.#pageId ?? "page";
     return {
       type: "frame-snapshot",
       snapshot: {
-        ...{ callId, snapshotName: `after@${callId}`, pageId, frameId: `frame@${pageId}`, frameUrl, html },
+        ...{ callId, snapshotName: `${name}@${callId}`, pageId, frameId: `frame@${pageId}`, frameUrl, html },
         ...{ doctype: "html", isMainFrame: true, viewport: this.#of.viewport, timestamp: this.#at(ts) },
         ...{ wallTime: ts / 1000, collectionTime: 0, resourceOverrides: [] },
       },
@@ -235,6 +251,14 @@ export class TraceLines {
     this.#pageId = data?.target_id ?? this.#pageId;
     return this.#pageId;
   }
+}
+
+interface Snapshot extends Pick<PageActEvent, "data"> {
+  readonly callId: string;
+  readonly name: "before" | "after";
+  readonly outline: string | undefined;
+  /** In microseconds since 1970. */
+  readonly ts: number;
 }
 
 type Targeted = { readonly target_id?: string | undefined } | undefined;

@@ -34,6 +34,8 @@ export interface PagesParts {
   readonly hidesContent: () => boolean;
   /** Called after each action of `browsers.act`. */
   readonly onAct?: (event: ActEvent) => void;
+  /** Whether `onAct` gets outlines. */
+  readonly takesOutlines?: () => boolean;
   readonly beforeClose?: BeforeClose;
 }
 
@@ -50,16 +52,16 @@ export class PageParts {
   readonly #failures: PagesParts["failures"];
   readonly #pages: SessionPages;
 
-  constructor(
-    { beforeClose, browser, customTools, failures, hidesContent, onAct = () => undefined, root, secrets }: PagesParts,
-    recorded: ActLog,
-  ) {
+  constructor(parts: PagesParts, recorded: ActLog) {
+    const { beforeClose, browser, customTools, failures, hidesContent, root, secrets } = parts;
+    const { onAct = () => undefined, takesOutlines = () => false } = parts;
     const pages = new SessionPages(browser, readElements, beforeClose);
     const running = new RunningTools();
     this.#failures = failures;
     this.#pages = pages;
     this.reader = new PageReader(pages, secrets.inText);
-    this.actor = new PageActor({ pages, root, failures, observe: this.observe, secrets, recorded, onAct });
+    const { observe } = this;
+    this.actor = new PageActor({ pages, root, failures, observe, secrets, recorded, onAct, takesOutlines });
     this.person = new PersonActs({ pages, recorded, secrets });
     this.filler = new FieldFiller({ actor: this.actor, pages });
     const camera = new PageCamera(pages);

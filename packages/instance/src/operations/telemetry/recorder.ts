@@ -113,6 +113,11 @@ export class TelemetryRecorder {
     return this.captures("page") && !this.#hidesContent() && !this.#secrets.hidesPages;
   }
 
+  /** Whether actions are recorded with outlines of their pages. */
+  get takesOutlines(): boolean {
+    return this.captures("page") && this.captures("outlines") && !this.#hidesContent();
+  }
+
   /** With the file in base64, which only the service reads. Nothing is recorded if pages may show secrets. */
   recordPicture(event: PictureEvent, jpeg: string): void {
     if (!this.mayPicture) return;
@@ -182,6 +187,8 @@ const contentFields: ReadonlySet<string> = new Set([
   "element",
   "error",
   "headers",
+  "outline_after",
+  "outline_before",
   "post_data",
   "stack_trace",
   "status_text",

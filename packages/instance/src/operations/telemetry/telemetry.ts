@@ -262,6 +262,10 @@ export class Telemetry {
     this.#recorder.record(event);
   }
 
+  get takesOutlines(): boolean {
+    return this.#recorder.takesOutlines;
+  }
+
   cdpClientJoined(): CdpClientTelemetry {
     return followClient(this.#recorder);
   }

@@ -81,7 +81,7 @@ export function recordOf(line: string): EventRecord | undefined {
   if (!isEnvelope(parsed)) return undefined;
   const { seq, event } = parsed;
   // Collectors get no pictures: `page_picture` has the file for the service alone.
-  const { jpeg: _jpeg, text, ...data } = event.data ?? {};
+  const { jpeg: _jpeg, outline_after: _after, outline_before: _before, text, ...data } = event.data ?? {};
   const attributes: Record<string, AnyValue> = { "shoal.seq": seq, "shoal.category": event.category };
   if (event.source?.kind !== undefined) attributes["shoal.source"] = event.source.kind;
   if (event.truncated === true) attributes["shoal.truncated"] = true;

@@ -1,6 +1,7 @@
 import { ServiceError } from "@shoal/router";
 import type { ActResult, PageActEvent } from "@shoal/schemas";
 import type { Point } from "../follow/points.ts";
+import type { ActOutlines } from "../outline/act-outlines.ts";
 import type { References } from "../tabs/references.ts";
 import type { Act } from "./act-fields.ts";
 
@@ -13,13 +14,15 @@ const maxCharacters = 500;
 export class ActNote {
   tab: { readonly id: string; readonly targetId: string } | undefined;
   point: Point | undefined;
+  readonly outlines: ActOutlines;
   readonly #act: Act;
   readonly #beganMs = performance.now();
   /** As the last outline had it: the action may remove it. */
   readonly #known: { readonly role: string; readonly name: string } | undefined;
 
-  constructor(act: Act, references: Pick<References, "get">) {
+  constructor(act: Act, references: Pick<References, "get">, outlines: ActOutlines) {
     this.#act = act;
+    this.outlines = outlines;
     this.#known = act.ref === undefined ? undefined : references.get(act.ref);
   }
 
@@ -52,7 +55,8 @@ export class ActNote {
         ...(ref !== undefined && { ref }),
         ...(this.point && { x: this.point.x, y: this.point.y }),
         ...(url !== undefined && action !== "wait_for" && { url }),
-        duration_ms: Math.round(performance.now() - this.#beganMs),
+        duration_ms: Math.round(performance.now() - this.#beganMs - this.outlines.spentMs),
+        ...this.outlines.fields,
         ...outcome,
       },
     };

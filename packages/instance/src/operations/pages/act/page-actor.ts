@@ -15,6 +15,7 @@ import { type ActEvent, ActNote } from "./act-note.ts";
 import { ActRun, Interrupted } from "./act-run.ts";
 import { type ActorParts as ElementParts, ActTools, type GivenSecret } from "./act-tools.ts";
 import { actOnElement } from "./acts.ts";
+import { ActOutlines } from "../outline/act-outlines.ts";
 import { describeActed } from "./element/describe.ts";
 import { BrowserEffects } from "./effects/browser-effects.ts";
 import { ChangingPage } from "./effects/changing-page.ts";
@@ -33,6 +34,8 @@ export interface ActorParts extends ElementParts {
   readonly recorded: ActLog;
   /** Called after each action. */
   readonly onAct: (event: ActEvent) => void;
+  /** Whether `onAct` gets outlines of the page around the action. */
+  readonly takesOutlines: () => boolean;
 }
 
 interface AskedAct {
@@ -113,8 +116,8 @@ export class PageActor {
   }
 
   async #actNoted(asked: Pick<AskedAct, "act" | "offered">, signal: AbortSignal): Promise<ActResult> {
-    const { onAct, pages, recorded } = this.#parts;
-    const note = new ActNote(asked.act, pages.references);
+    const { onAct, pages, recorded, takesOutlines } = this.#parts;
+    const note = new ActNote(asked.act, pages.references, new ActOutlines(pages, takesOutlines()));
     // A flow cannot repeat a value that is for one element only, so it gets a parameter.
     const recording = recorded.begin(asked.act, { isHidden: asked.offered?.only !== undefined });
     try {
@@ -189,6 +192,7 @@ export class PageActor {
     if (inputTypes.has(act.type) && before.find((one) => one.id === tab.id)?.active !== true)
       await pages.select(tab.id);
     note.tab = tab;
+    await note.outlines.before(tab);
     recording.startsAt(before.find((one) => one.id === tab.id)?.url ?? "");
     const log = await this.#logOf(tab.page);
     const run = new ActRun(tab.page, { signal, timeoutMs: act.timeout_ms });
@@ -216,6 +220,8 @@ export class PageActor {
       note.point = run.point;
       effects.close();
       log.end();
+      // Before the next action of the tab.
+      await note.outlines.after();
     }
   }
 

@@ -87,6 +87,23 @@ export async function observe(
   };
 }
 
+/**
+ * Outlines a tab for a record: no reference is given or moved, and later changes are not counted from it. `undefined` while a
+ * dialog is open.
+ */
+export async function outlineForRecord(
+  { references }: SessionPages,
+  tab: OpenTab,
+  maxTokens: number,
+): Promise<string | undefined> {
+  const read = await readPage(tab);
+  if (read === undefined) return undefined;
+  const writer = new LineWriter(({ address, isUsable }) => (isUsable ? references.at(address)?.ref : undefined));
+  writer.write(read.tree.items);
+  const notes = notesOf(read.tree, read.behind);
+  return renderWhole(writer.lines, { maxTokens, notes, regionRef: () => undefined }).outline;
+}
+
 const noScroll = { above: 0, below: 0 };
 
 function factsOf({ id, page }: OpenTab, tabs: readonly BrowserTab[]) {
