@@ -18,10 +18,16 @@ export interface PageMetrics {
 export interface CapturedPage {
   readonly main: PageDocument;
   readonly metrics: PageMetrics;
-  /** Backend node id in the main frame's process. */
-  readonly focused: number | undefined;
+  readonly focused: Focused | undefined;
   /** Whether there were more frames than an outline includes. */
   readonly hasOmittedFrames: boolean;
+}
+
+interface Focused {
+  /** In the main frame's process. */
+  readonly backendNodeId: number;
+  /** What the browser says next to a field that holds back its form. */
+  readonly refusal: string;
 }
 
 const pageMs = 10_000;
@@ -124,13 +130,21 @@ const focusedFunction = `function () {
   return at === null || at === document.body ? document : at;
 }`;
 
+/** As the browser shows it after a form was sent, until the value is right. */
+const refusalFunction = `function () {
+  if (!this.form || this.form.noValidate || !this.matches(":user-invalid")) return "";
+  return this.validationMessage.slice(0, 400);
+}`;
+
 /** In the main frame. */
-async function findFocused(page: FollowedPage, target: FrameTarget): Promise<number | undefined> {
+async function findFocused(page: FollowedPage, target: FrameTarget): Promise<Focused | undefined> {
   const related = relatedIn(page, { target, frameId: page.mainFrameId, loaderId: "" }, focusedFunction);
   const answer = await page.session.outcome(related, pageMs).catch(() => undefined);
   if (answer?.kind !== "done" || answer.result === undefined) return undefined;
   const { address, objectId } = answer.result;
+  const refused = await page.session.outcome(answer.result.call<unknown>(refusalFunction), pageMs);
   // It would keep the element in memory.
   void page.ask(page.cdp.send("Runtime.releaseObject", { objectId }, target.sessionId));
-  return address.backendNodeId;
+  const refusal = refused.kind === "done" && typeof refused.result === "string" ? refused.result : "";
+  return { backendNodeId: address.backendNodeId, refusal };
 }

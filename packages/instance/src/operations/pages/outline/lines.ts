@@ -131,7 +131,7 @@ export class LineWriter {
   }
 
   #head(element: PageItemElement): string {
-    const { node, role, shownName, value } = element;
+    const { node, refusal, role, shownName, value } = element;
     const href = role === "link" ? (node.attribute("href") ?? node.attribute("xlink:href")) : undefined;
     const target = href === undefined ? "" : shortTarget(href, node.document.url);
     return [
@@ -140,6 +140,7 @@ export class LineWriter {
       this.#marks(element),
       this.#hints.get(element) ?? "",
       value === undefined || value === "" ? "" : `= ${quote(value, 1_000)}`,
+      refusal === "" ? "" : `(refused: ${quote(refusal)})`,
       role === "iframe" ? frameOf(element) : node.tag === "canvas" ? sizeOf(element) : target,
       showsPdf(node) ? "(PDF: read takes its ref or selector)" : "",
       this.#options(element),

@@ -63,6 +63,39 @@ describeChromium("observe", (chromium) => {
     expect(JSON.stringify(await observe())).not.toContain(secret);
   });
 
+  it("says why the browser holds back a form", async () => {
+    await session.show(`<form onsubmit="document.title = 'sent'; return false"><label>Mail <input type=email required></label>
+      <label>Code <input id=c oninput="c.setCustomValidity(c.value === 'ok' ? '' : 'Try \\'ok\\' [x9]')"></label>
+      <label>PIN <input type=password pattern="[0-9]+" required></label><button>Send</button></form>
+      <form novalidate onsubmit="return false"><input aria-label=Free required><button>Post</button></form>`);
+    const fill = async (name: string, text: string) => {
+      const { observation } = await session.done({
+        type: "fill",
+        role: "textbox",
+        name,
+        text,
+        submit: true,
+        observe: {},
+      });
+      return withoutRefs(observation?.outline ?? "").split("\n");
+    };
+    const click = await session.done({ type: "click", role: "button", name: "Send", observe: {} });
+    expect(withoutRefs(click.observation?.outline ?? "")).toContain(
+      'textbox "Mail" [focused required] (refused: "Please fill out this field.")',
+    );
+    expect((await fill("Mail", "abc"))[0]).toMatch(
+      /\[focused required invalid\] = "abc" \(refused: "Please include an '@'/,
+    );
+    await fill("Mail", "a@b.example");
+    expect((await fill("Code", "x"))[1]).toBe('textbox "Code" [focused invalid] = "x" (refused: "Try \'ok\' [x9]")');
+    await fill("Code", "ok");
+    expect(await fill("PIN", secret)).toContain('textbox "PIN" [focused required invalid] = "•••"');
+    expect(await fill("PIN", "12")).toContain('textbox "PIN" [focused required] = "•••"');
+    expect(await session.evaluate("document.title")).toBe("sent");
+    const free = await session.done({ type: "click", role: "button", name: "Post", observe: {} });
+    expect(free.observation?.outline).not.toContain("refused");
+  });
+
   it("includes frames, frames of other sites, and open and closed shadow roots with their slots", async () => {
     session.page("/inner", `<title>Inner</title><button>Inside</button>`);
     await session.show(

@@ -28,6 +28,8 @@ export interface PageItemElement extends DescribedElement {
   readonly isUsable: boolean;
   readonly states: readonly string[];
   readonly value: string | undefined;
+  /** What the browser says next to a focused field that holds back its form. */
+  readonly refusal: string;
   readonly children: readonly PageItem[];
   /** Whether a part of it is in the visible part of the page. */
   readonly isVisible: boolean;

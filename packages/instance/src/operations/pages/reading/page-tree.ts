@@ -24,7 +24,7 @@ import { groupPieces, type Piece, wrapped } from "./pieces.ts";
 import { isField, isUsable, roleOf, statedRole } from "./roles.ts";
 import { partsOfText, shortenContent } from "./shorten.ts";
 import { tellingSign } from "../text/readable-text.ts";
-import { fieldValue, isModal, statesOf, textValueRoles } from "./states.ts";
+import { fieldValue, holdsSecret, isModal, statesOf, textValueRoles } from "./states.ts";
 
 export interface PageTree {
   readonly items: readonly PageItem[];
@@ -278,6 +278,7 @@ class TreeReader {
     if (namedOnly.has(role) && name === "" && !isOperated) return [...pieces];
     const { document } = around;
     const box = this.#boxOf(node, children, around);
+    const isFocused = this.#isFocused(node, document);
     const element: PageItemElement = {
       kind: "element",
       node,
@@ -289,7 +290,8 @@ class TreeReader {
       address: addressOf(node, document),
       identity: undefined,
       isUsable: isOperated,
-      states: statesOf(node, this.#isFocused(node, document)),
+      states: statesOf(node, isFocused),
+      refusal: isFocused && !holdsSecret(node) ? clean(this.#captured.focused?.refusal ?? "") : "",
       value: fieldValue(node, role),
       isVisible: box !== undefined && isSeen(box, around.clip),
       box,
@@ -345,7 +347,7 @@ class TreeReader {
   }
 
   #isFocused(node: DomNode, { target }: PageDocument): boolean {
-    return target.parent === undefined && node.backendNodeId === this.#captured.focused;
+    return target.parent === undefined && node.backendNodeId === this.#captured.focused?.backendNodeId;
   }
 }
 
