@@ -13,53 +13,45 @@ const packageName = text.check(
 
 export const apps = {
   app_memory_mb: setting({
-    kind: "integer",
     schema: integer(64, 1_048_576),
     summary: "Memory in MiB of a running app in the sandbox, where the service may make control groups.",
     fallback: 1024,
   }),
   app_disk_mb: setting({
-    kind: "integer",
     schema: integer(1, 1_048_576),
     summary:
       "Room in MiB for the temporary files of a running app. They are in memory and count towards app_memory_mb.",
     fallback: 512,
   }),
   app_folders_mb: setting({
-    kind: "integer",
     schema: integer(0, 67_108_864),
     summary:
       "Disk space in MiB for unpacked builds of apps. Above it, builds without a running program are removed, least recently used first.",
     fallback: 8192,
   }),
   build_memory_mb: setting({
-    kind: "integer",
     schema: integer(256, 1_048_576),
     summary: "Memory in MiB of a build, its files included, where the service may make control groups.",
     fallback: 4096,
   }),
   build_disk_mb: setting({
-    kind: "integer",
     schema: integer(64, 1_048_576),
     summary:
       "Room in MiB for the sources and dependencies of a build. They are in memory and count towards build_memory_mb.",
     fallback: 3072,
   }),
   build_timeout_seconds: setting({
-    kind: "integer",
     schema: integer(10, 86_400),
     summary: "Seconds after which a build fails.",
     fallback: 600,
   }),
   build_registry: setting({
-    kind: "text",
     schema: httpUrl,
     summary: "Registry that builds install npm packages from.",
     fallback: "https://registry.npmjs.org",
     default: "registry of npm's settings, or https://registry.npmjs.org",
   }),
   build_registry_token: optionalSetting({
-    kind: "text",
     schema: text.check(z.refine((value) => /^[\x21-\x7e]+$/.test(value), "must not contain spaces or line breaks")),
     summary:
       "Token for that registry. The service adds it to the requests of builds for packages; builds do not get it.",
@@ -74,20 +66,17 @@ export const apps = {
     env: ["NODE_EXTRA_CA_CERTS"],
   }),
   build_python_index: setting({
-    kind: "text",
     schema: httpUrl,
     summary: "Index that builds install Python packages from.",
     fallback: "https://pypi.org/simple",
   }),
   build_allowed_hosts: setting({
-    kind: "list",
     schema: z.array(host),
     summary: "Further hosts that builds may reach, each with an optional :port, also private ones.",
     fallback: [],
     default: "none",
   }),
   build_allow_scripts: setting({
-    kind: "list",
     schema: z.array(packageName),
     summary: "npm packages whose install scripts may run in builds. Other scripts never run.",
     fallback: [],

@@ -7,7 +7,6 @@ const words = checked(z.array(text), z.maxLength(50));
 /** Secret stores that logins are read from, and the optional model of sign-in. */
 export const credentialProviders = {
   credential_provider_hosts: setting({
-    kind: "list",
     schema: z.array(text),
     summary:
       "Private hosts, addresses or CIDR ranges, each with an optional :port, that credential providers may be at.",
@@ -15,20 +14,17 @@ export const credentialProviders = {
     default: "none",
   }),
   credential_provider_timeout_seconds: setting({
-    kind: "integer",
     schema: integer(1, 60),
     summary: "Seconds that a credential provider has for each answer.",
     fallback: 10,
   }),
   credential_provider_modules: setting({
-    kind: "list",
     schema: words,
     summary: "ES modules with further kinds of credential providers: absolute paths or packages.",
     fallback: [],
     default: "none",
   }),
   credential_env_prefix: optionalSetting({
-    kind: "text",
     schema: text.check(z.refine((value) => /^[A-Za-z_]\w*_$/.test(value), "must be a name that ends with _")),
     summary:
       "Prefix of variables with logins: LOGIN_ reads LOGIN_SHOP_USERNAME, LOGIN_SHOP_PASSWORD, LOGIN_SHOP_TOTP and LOGIN_SHOP_URL.",
@@ -41,27 +37,23 @@ export const credentialProviders = {
     default: "none",
   }),
   credential_command: setting({
-    kind: "list",
     schema: words,
     summary: "Program and arguments that print the login at a path, which is the last argument.",
     fallback: [],
     default: "none",
   }),
   credential_list_command: setting({
-    kind: "list",
     schema: words,
     summary: "Program and arguments that print the path of each login on a line.",
     fallback: [],
     default: "none",
   }),
   credential_projects: setting({
-    kind: "list",
     schema: words,
     summary: "Names or ids of the projects that may use logins of the four settings above; * for all projects.",
     fallback: ["default"],
   }),
   login_model_module: optionalSetting({
-    kind: "text",
     schema: text,
     summary:
       "ES module with a model that names fields of login pages where Shoal finds no form: absolute path or package.",

@@ -5,25 +5,21 @@ import { endpointUrl, httpUrl, integer, optionalSetting, setting, text } from ".
 
 export const network = {
   host: setting({
-    kind: "text",
     schema: text,
     summary: "Address to listen on. Beyond loopback only with the sandbox placement, or with unsafe_no_isolation.",
     fallback: "127.0.0.1",
   }),
   port: setting({
-    kind: "integer",
     schema: integer(0, 65_535),
     summary: "Port to listen on, 0 to 65535; 0 takes a free one.",
     fallback: 7777,
   }),
   public_url: optionalSetting({
-    kind: "text",
     schema: endpointUrl,
     summary: "Public URL of the service behind a reverse proxy, with its path prefix: https://shoal.example/api.",
     default: "from the headers of trusted proxies, or else the address of each request",
   }),
   content_url: optionalSetting({
-    kind: "text",
     schema: httpUrl.check(
       z.refine(
         (value) => new URL(value).href === `${new URL(value).origin}/`,
@@ -35,7 +31,6 @@ export const network = {
     default: "none, session content is served at the service's address, in a sandbox",
   }),
   trusted_proxies: setting({
-    kind: "list",
     schema: z.array(text.check(z.refine(isAddressRange, "must be addresses or CIDR ranges such as 10.0.0.0/8"))),
     summary:
       "Addresses or CIDR ranges of trusted reverse proxies. Their headers set the client's address, scheme, host and path prefix.",
@@ -43,19 +38,16 @@ export const network = {
     default: "none",
   }),
   trusted_proxy_headers: setting({
-    kind: "text",
     schema: z.enum(["x-forwarded", "forwarded"]),
     summary: "What those proxies set: x-forwarded (X-Forwarded-For, -Proto, -Host, -Prefix) or forwarded (RFC 7239).",
     fallback: "x-forwarded",
   }),
   replica_url: optionalSetting({
-    kind: "text",
     schema: httpUrl,
     summary: "Address at which the other servers of the same database reach this one, without a path.",
     default: "the address of --host; if that is every address, the first one of the machine",
   }),
   region: setting({
-    kind: "text",
     schema: text.check(
       z.refine((value) => /^[A-Za-z0-9-]{1,63}$/.test(value), "must be 1 to 63 letters, digits and hyphens"),
     ),

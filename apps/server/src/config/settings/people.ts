@@ -22,39 +22,33 @@ const rule = text.check(
 
 export const people = {
   oidc_issuer: optionalSetting({
-    kind: "text",
     schema: issuer,
     summary: "OpenID Connect provider with which persons sign in to the console, and OAuth clients to /mcp.",
     default: "none, sign-in with API keys only",
   }),
   oidc_client_id: optionalSetting({
-    kind: "text",
     schema: text,
     summary: "Client id of the service at that provider. Its redirect URI is PUBLIC_URL/console/oidc/callback.",
     default: "none",
   }),
   oidc_client_secret: optionalSetting({
-    kind: "text",
     schema: text,
     summary: "Secret of that client.",
     default: "none, a public client",
     secret: true,
   }),
   oidc_label: setting({
-    kind: "text",
     schema: checked(text, z.maxLength(100)),
     summary: "Label of the button that signs in with the provider.",
     fallback: "Single sign-on",
   }),
   oidc_scopes: setting({
-    kind: "list",
     schema: checked(z.array(text), z.maxLength(50)),
     summary: "Scopes to request. With offline_access, most providers issue a refresh token.",
     fallback: ["openid", "profile", "email"],
     default: "openid,profile,email",
   }),
   oidc_roles: setting({
-    kind: "list",
     schema: checked(z.array(rule), z.maxLength(1000)),
     summary:
       "Roles of persons, as claim=value:project:role. The project is an id, a name, or * for all; the role viewer, operator or admin; the value * accepts any. Persons without a role cannot sign in.",
@@ -62,7 +56,6 @@ export const people = {
     default: "none",
   }),
   oidc_check_minutes: setting({
-    kind: "integer",
     schema: integer(1, 720),
     summary:
       "How often the provider must confirm a person, 1 to 720 minutes. Sessions of deactivated persons end after this time at the latest.",

@@ -5,14 +5,12 @@ import { integer, integerOrAuto, optionalSetting, setting, text } from "./settin
 
 export const sessions = {
   placement: setting({
-    kind: "text",
     schema: z.enum(["auto", "sandbox", "docker", "kubernetes", "process"]),
     summary:
       "Where sessions run: sandbox (bubblewrap), docker (a container each, see docker_host), kubernetes (a pod each, see kubernetes_image), process (no isolation) or auto (sandbox, else process).",
     fallback: "auto",
   }),
   docker_host: setting({
-    kind: "list",
     schema: z
       .array(
         text.check(
@@ -34,40 +32,34 @@ export const sessions = {
     default: "none",
   }),
   docker_image: setting({
-    kind: "text",
     schema: text,
     summary: "Image of each session's container, for the placement docker: the one of Shoal's Dockerfile.",
     fallback: "shoal",
   }),
   kubernetes_image: setting({
-    kind: "text",
     schema: text,
     summary:
       "Image of each session's pod, for the placement kubernetes: the one of Shoal's Dockerfile, in the version of this server.",
     fallback: "shoal",
   }),
   kubernetes_namespace: optionalSetting({
-    kind: "text",
     schema: text.check(z.regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "must be the name of a namespace")),
     summary: "Namespace of the pods of sessions, for the placement kubernetes.",
     default: "of the kubeconfig, or of the server's pod",
   }),
   kubernetes_runtime_class: optionalSetting({
-    kind: "text",
     schema: text,
     summary:
       "RuntimeClass of the pods of sessions, for the placement kubernetes, such as kata or gvisor. It can also select nodes.",
     default: "none",
   }),
   kubernetes_warm_pool: optionalSetting({
-    kind: "text",
     schema: text.check(z.regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, "must be the name of a SandboxWarmPool")),
     summary:
       "SandboxWarmPool of agent-sandbox from which each session of the placement kubernetes claims its pod. The Helm chart makes one.",
     default: "none: a Sandbox for each session, or a pod without agent-sandbox",
   }),
   kubernetes_server_pod: optionalSetting({
-    kind: "text",
     schema: text.check(
       z.regex(
         /^[a-z0-9][-a-z0-9.]{0,252}\/[0-9a-f-]{36}$/,
@@ -79,27 +71,23 @@ export const sessions = {
     default: "none",
   }),
   kubernetes_kubeconfig: optionalSetting({
-    kind: "text",
     schema: text,
     summary: "File with the address of the cluster and the credentials, for the placement kubernetes.",
     default: "KUBECONFIG, ~/.kube/config, or the service account of the server's pod",
   }),
   warm: setting({
-    kind: "auto_integer",
     schema: integerOrAuto(0, 100),
     summary:
       "Browsers kept waiting for the next session, 0 to 100. auto = as many as sessions are created while a new browser starts, from 1 to warm_max, within the free memory and CPU.",
     fallback: "auto",
   }),
   warm_max: setting({
-    kind: "integer",
     schema: integer(1, 500),
     summary: "The most browsers that wait with warm: auto.",
     fallback: defaultWarmMax,
     default: "8 for each core, at most 100",
   }),
   session_memory_mb: setting({
-    kind: "integer",
     schema: integer(0, 1_048_576).check(
       z.refine((value) => value === 0 || value >= 256, "must be 0 (no limit), or at least 256"),
     ),
@@ -108,14 +96,12 @@ export const sessions = {
     fallback: 4096,
   }),
   session_memory_max_mb: setting({
-    kind: "integer",
     schema: integer(0, 1_048_576),
     summary:
       "Largest memory in MiB that a session may request (memory), if the service can limit memory. 0 = the memory of the machine.",
     fallback: 0,
   }),
   session_disk_mb: setting({
-    kind: "integer",
     schema: integer(0, 1_048_576).check(
       z.refine(
         (value) => value === 0 || value >= leastSessionDiskMb,
@@ -134,7 +120,6 @@ export const sessions = {
     default: "the first one found",
   }),
   allow_private_hosts: setting({
-    kind: "list",
     schema: z.array(text),
     summary:
       "Private hosts, addresses or CIDR ranges, each with an optional :port, that pages and telemetry exports may reach.",
@@ -142,7 +127,6 @@ export const sessions = {
     default: "none",
   }),
   own_addresses: setting({
-    kind: "list",
     schema: z.array(text.check(z.refine(isAddressRange, "must be addresses or CIDR ranges such as 203.0.113.0/28"))),
     summary:
       "Public addresses and CIDR ranges of the service that its machines cannot see, such as those of a NAT in front of them. Pages and requests of the service do not reach them.",
@@ -150,34 +134,29 @@ export const sessions = {
     default: "none",
   }),
   dev: setting({
-    kind: "boolean",
     schema: z.boolean(),
     summary:
       "Development mode: sessions reach every port of this machine's loopback, such as http://localhost:3000. Only with a loopback host.",
     fallback: false,
   }),
   egress_connections_per_session: setting({
-    kind: "integer",
     schema: integer(16, 100_000),
     summary: "Connections to the network that one session may have open; more are refused.",
     fallback: 256,
   }),
   egress_connections_per_project: setting({
-    kind: "integer",
     schema: integer(16, 1_000_000),
     summary:
       "Connections to the network that all sessions of a project may have open on this server; more are refused.",
     fallback: 2000,
   }),
   egress_idle_timeout_seconds: setting({
-    kind: "integer",
     schema: integer(10, 86_400),
     summary:
       "Seconds after which a session's connection to the network is closed when no byte passes. Raise it for pages whose WebSockets stay silent for longer.",
     fallback: 900,
   }),
   unsafe_no_isolation: setting({
-    kind: "boolean",
     schema: z.boolean(),
     summary: "Listen beyond loopback although the process placement does not isolate.",
     fallback: false,

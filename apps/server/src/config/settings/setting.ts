@@ -36,20 +36,36 @@ export type Setting = CompleteSetting<unknown> | OptionalSetting<unknown>;
 
 type Fallback<Value> = Value | ((env: NodeJS.ProcessEnv) => Value);
 
+/** Of a declaration: only a path names its kind, which otherwise follows from the schema. */
+type Declared<Value> = Omit<Facts<Value>, "kind"> & { readonly kind?: "path" };
+
+const kinds: Readonly<Record<string, SettingKind>> = {
+  array: "list",
+  boolean: "boolean",
+  custom: "auto_integer",
+  number: "integer",
+};
+
+function kindOf(schema: z.ZodMiniType): SettingKind {
+  const inner = schema instanceof z.ZodMiniLazy ? schema.def.getter() : schema;
+  return kinds[inner.def.type] ?? "text";
+}
+
 /** @param facts - `default` is the text of `fallback` unless it is given. */
 export function setting<Value extends string | number | boolean | readonly string[]>(
-  facts: Facts<Value> & { readonly fallback: Fallback<NoInfer<Value>>; readonly default?: string },
+  facts: Declared<Value> & { readonly fallback: Fallback<NoInfer<Value>>; readonly default?: string },
 ): CompleteSetting<Value> {
   const { fallback } = facts;
   return {
+    kind: kindOf(facts.schema),
     default: String(fallback),
     ...facts,
     fallback: typeof fallback === "function" ? fallback : () => fallback,
   };
 }
 
-export function optionalSetting<Value>(facts: Facts<Value> & { readonly default: string }): OptionalSetting<Value> {
-  return facts;
+export function optionalSetting<Value>(facts: Declared<Value> & { readonly default: string }): OptionalSetting<Value> {
+  return { kind: kindOf(facts.schema), ...facts };
 }
 
 export const text = checked(z.string(), z.minLength(1, "must not be empty"));

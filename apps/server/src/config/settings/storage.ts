@@ -31,7 +31,6 @@ export const storage = {
     default: "data_dir/blobs",
   }),
   blob_store_url: optionalSetting({
-    kind: "text",
     schema: storeUrl,
     summary:
       "S3-compatible store for them instead, and for the files of ended sessions: s3://key:secret@host:port/bucket/prefix?region=eu-central-1, and &tls=false for one without TLS. The same on every replica.",
@@ -39,21 +38,18 @@ export const storage = {
     secret: true,
   }),
   blob_store_access_key: optionalSetting({
-    kind: "text",
     schema: text,
     summary:
       "Access key of the store, when its URL has none. Without either, the service uses AWS_ACCESS_KEY_ID and the other AWS_ variables, the AWS profile, or the role of this machine.",
     default: "none",
   }),
   blob_store_secret_key: optionalSetting({
-    kind: "text",
     schema: text,
     summary: "Secret of blob_store_access_key.",
     default: "none",
     secret: true,
   }),
   database_url: optionalSetting({
-    kind: "text",
     schema: postgresUrl,
     summary: "PostgreSQL 14 or later to use instead of the embedded one.",
     default: "embedded PostgreSQL in data_dir",
