@@ -4,7 +4,6 @@ import { expect, it } from "vitest";
 it("exports exactly the public API", () => {
   expect(Object.keys(placement).sort()).toEqual([
     "AnswerProblem",
-    "BoundedBytes",
     "FrontPage",
     "InstanceRefusal",
     "Pace",

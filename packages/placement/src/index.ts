@@ -21,7 +21,6 @@ export type {
 } from "./interface/exchanges.ts";
 export type { PlacementLog } from "./interface/placement-log.ts";
 export { answerBytes, answerJson, type AnswerLimits, AnswerProblem, answerText } from "./streams/answer-text.ts";
-export { BoundedBytes } from "./streams/bounded-bytes.ts";
 export { Pace } from "./streams/pace.ts";
 export {
   findChromium,

@@ -1,5 +1,6 @@
 export { anySignal } from "./any-signal.ts";
 export { Bell } from "./bell.ts";
+export { codeOf, hasCode } from "./code-of.ts";
 export { errorOf } from "./error-of.ts";
 export { createId, isId } from "./ids.ts";
 export { exceededJsonBound, type JsonBounds, JsonScan } from "./json-bounds.ts";

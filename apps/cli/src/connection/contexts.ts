@@ -1,3 +1,4 @@
+import { codeOf } from "@shoal/primitives";
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ExitError } from "../core/errors.ts";
@@ -36,7 +37,7 @@ function readJson(path: string): Record<string, unknown> {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = codeOf(error) ?? "";
     if (code === "ENOENT") return {};
     throw unreadable(path, code);
   }

@@ -1,3 +1,4 @@
+import { hasCode } from "@shoal/primitives";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, watch } from "node:fs";
@@ -84,7 +85,7 @@ function readReadyFile(path: string): ReadyFile | undefined {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as ReadyFile;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (hasCode(error, "ENOENT")) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import type { Download } from "@shoal/transport";
-import { createId } from "@shoal/primitives";
+import { codeOf, createId } from "@shoal/primitives";
 import { isRunning } from "@shoal/primitives/node";
 import { createWriteStream, rmSync } from "node:fs";
 import { chmod, readdir, realpath, rename, rm, stat } from "node:fs/promises";
@@ -15,7 +15,7 @@ import type { CommandRequest, CommandSpec, GlobalFlags, Run } from "../core/type
 import { printable, printableLines } from "../output/format.ts";
 import { notify } from "../output/output.ts";
 import { formatBytes, showProgress } from "../output/progress.ts";
-import { codeOf, reasonOf } from "./local-errors.ts";
+import { reasonOf } from "./local-errors.ts";
 import { moveBeside } from "./move-beside.ts";
 import { isSpecial, writeInPlace } from "./write-in-place.ts";
 

@@ -1,4 +1,4 @@
-import { messageOf } from "@shoal/primitives";
+import { codeOf, messageOf } from "@shoal/primitives";
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
@@ -8,10 +8,6 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTDIR: "part of its path is not a directory",
   EROFS: "the file system is read-only",
 };
-
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}
 
 export function reasonOf(error: unknown): string {
   return reasons[codeOf(error) ?? ""] ?? messageOf(error);

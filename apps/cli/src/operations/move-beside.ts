@@ -1,7 +1,7 @@
+import { codeOf } from "@shoal/primitives";
 import { constants } from "node:fs";
 import { copyFile, link, rm } from "node:fs/promises";
 import { parse, join } from "node:path";
-import { codeOf } from "./local-errors.ts";
 
 const maxNumber = 9_999;
 /** File systems without hard links. */

@@ -1,10 +1,10 @@
+import { codeOf } from "@shoal/primitives";
 import { constants, createWriteStream, openSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { codeOf } from "./local-errors.ts";
 
 const pollMs = 50;
 

@@ -1,4 +1,4 @@
-import { errorOf } from "@shoal/primitives";
+import { errorOf, hasCode } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { Agent, type IncomingMessage, request as httpRequest, type OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
@@ -86,8 +86,7 @@ export class Peers {
             outgoing.reusedSocket &&
             body === undefined &&
             (method === "GET" || method === "HEAD") &&
-            "code" in error &&
-            error.code === "ECONNRESET" &&
+            hasCode(error, "ECONNRESET") &&
             this.#known.has(serverId);
           if (signal?.aborted === true) reject(error);
           else if (again) send();

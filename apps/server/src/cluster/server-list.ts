@@ -1,3 +1,4 @@
+import { hasCode } from "@shoal/primitives";
 import type { SecondDatabase } from "@shoal/database";
 import { sql } from "kysely";
 
@@ -35,7 +36,7 @@ export async function listServers({ query }: SecondDatabase): Promise<readonly L
       from servers order by started_at, id`.execute(query);
     return rows;
   } catch (error) {
-    const isMissing = error instanceof Error && "code" in error && (error.code === "42P01" || error.code === "42703");
+    const isMissing = hasCode(error, "42P01", "42703");
     if (isMissing) return [];
     throw error;
   }

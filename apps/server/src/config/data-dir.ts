@@ -1,5 +1,5 @@
 import { lockFile } from "@shoal/database";
-import { messageOf } from "@shoal/primitives";
+import { hasCode, messageOf } from "@shoal/primitives";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,10 +15,6 @@ export function writePrivateFile(path: string, content: string): void {
     rmSync(temporary, { force: true });
     throw error;
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }
 
 export function readIfPresent(path: string): string | undefined {

@@ -13,6 +13,14 @@ export class SettingsInForce {
     return this.#config;
   }
 
+  /** Values that are read from the settings at each use. */
+  live<Values extends object>(read: { readonly [Name in keyof Values]: (inForce: Config) => Values[Name] }): Values {
+    const values = {};
+    for (const [name, of] of Object.entries<(inForce: Config) => unknown>(read))
+      Object.defineProperty(values, name, { enumerable: true, get: () => of(this.#config) });
+    return values as Values;
+  }
+
   take(next: Config): ReloadReport {
     const report = compareSettings(this.#config, next);
     this.#config = { ...this.#config, ...pickLive(next) };

@@ -1,4 +1,4 @@
-import { messageOf } from "@shoal/primitives";
+import { hasCode, messageOf } from "@shoal/primitives";
 import { writeSync } from "node:fs";
 
 const pauseMs = 100;
@@ -55,7 +55,7 @@ export class LogLines {
     try {
       return writeSync(this.#file, bytes);
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error;
+      if (!hasCode(error, "EAGAIN")) throw error;
       Atomics.wait(sleeper, 0, 0, pauseMs);
       return 0;
     }

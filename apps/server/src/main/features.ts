@@ -23,7 +23,7 @@ import { createLiveViewAddresses } from "../sessions/live-view/live-view-address
 import { createReplayAddresses } from "../sessions/replays/replay-address.ts";
 import { sessionRulesOf } from "../sessions/session-rules.ts";
 import type { ExportTotals } from "../sessions/telemetry/export/exports.ts";
-import { createParsePool } from "../storage/parsing/parse-pool.ts";
+import { ParsePool } from "../storage/parsing/parse-pool.ts";
 import { usageFeature } from "../usage/feature.ts";
 import { webhooksFeature } from "../webhooks/feature.ts";
 import { openEntry } from "./entry.ts";
@@ -65,7 +65,7 @@ function addressesOf({ config, database, secrets }: Host) {
 }
 
 function openParsing({ cleanup }: Host) {
-  const parsing = createParsePool();
+  const parsing = new ParsePool();
   cleanup.add("the parse workers", () => parsing.close());
   return parsing;
 }

@@ -1,4 +1,5 @@
 import { exceededJsonBound, type JsonBounds } from "@shoal/primitives";
+import { readAtMost } from "@shoal/primitives/node";
 import { ServiceError } from "@shoal/router";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { OutgoingHttpHeaders } from "node:http";
@@ -29,18 +30,12 @@ export async function webRequestOf({ raw }: FastifyRequest, { raw: response }: F
 }
 
 async function bodyOf(raw: FastifyRequest["raw"]): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of raw as AsyncIterable<Buffer>) {
-    size += chunk.byteLength;
-    if (size > maxBodyBytes)
-      throw new ServiceError(413, "payload_too_large", `The message is larger than ${String(maxBodyBytes)} bytes.`, {
-        limit: maxBodyBytes,
-        hint: "Write large files with browsers.fs.writeFile.",
-      });
-    chunks.push(chunk);
-  }
-  const bytes = Buffer.concat(chunks, size);
+  const bytes = await readAtMost(raw, maxBodyBytes);
+  if (bytes === undefined)
+    throw new ServiceError(413, "payload_too_large", `The message is larger than ${String(maxBodyBytes)} bytes.`, {
+      limit: maxBodyBytes,
+      hint: "Write large files with browsers.fs.writeFile.",
+    });
   const exceeded = exceededJsonBound(bytes, bounds);
   if (exceeded === "values")
     throw new ServiceError(413, "payload_too_large", `The message has more than ${String(bounds.values)} values.`, {

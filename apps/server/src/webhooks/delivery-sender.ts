@@ -1,10 +1,9 @@
 import type { OutboundRule } from "@shoal/placement";
-import { anySignal } from "@shoal/primitives";
+import { anySignal, codeOf } from "@shoal/primitives";
 import { setTimeout as delay } from "node:timers/promises";
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
+import { requestVia, retryAfterOf } from "../host/guarded-request.ts";
 import { decideAddress } from "./webhook-address.ts";
-import { retryAfterOf } from "./retries.ts";
 import type { SigningSecrets } from "./signing-secrets.ts";
 
 /** What a request needs. */
@@ -28,14 +27,8 @@ export interface Attempt {
 
 /** Milliseconds from the lookup of the name to the status line. */
 export const attemptMs = 15_000;
+const maxRetryAfterMs = 24 * 60 * 60 * 1000;
 const gone = 410;
-
-/** System and TLS codes only; messages might contain sent data. */
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string"
-    ? error.code
-    : "the connection broke";
-}
 
 function problemOf(status: number, { location }: IncomingMessage["headers"], url: URL): string {
   if (status < 300 || status >= 400) return `The receiver answered ${String(status)}.`;
@@ -83,26 +76,24 @@ export class DeliverySender {
     if (signature === undefined)
       return { error: "The secret cannot be decrypted. Replace it with webhooks.rotateSecret." };
     const body = Buffer.from(delivery.payload);
-    const outgoing = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, {
-      method: "POST",
-      agent: false,
-      lookup: decision.lookup,
-      signal,
-      headers: {
-        "content-type": "application/json",
-        "content-length": body.length,
-        "user-agent": "shoal-webhooks",
-        "webhook-id": delivery.event_id,
-        "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
-        "webhook-signature": signature,
-      },
-    });
-    const { promise, reject, resolve } = Promise.withResolvers<IncomingMessage>();
-    outgoing.on("response", resolve).on("error", reject).end(body);
     try {
-      return resultOf(await promise, url);
+      const answer = await requestVia(decision.lookup, url, {
+        method: "POST",
+        signal,
+        headers: {
+          "content-type": "application/json",
+          "content-length": body.length,
+          "user-agent": "shoal-webhooks",
+          "webhook-id": delivery.event_id,
+          "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
+          "webhook-signature": signature,
+        },
+        body,
+      });
+      return resultOf(answer, url);
     } catch (error) {
-      return { error: `The receiver cannot be reached (${codeOf(error)}).` };
+      // System and TLS codes only; messages might contain sent data.
+      return { error: `The receiver cannot be reached (${codeOf(error) ?? "the connection broke"}).` };
     }
   }
 }
@@ -114,7 +105,7 @@ function resultOf(answer: IncomingMessage, url: URL): Omit<Attempt, "durationMs"
   return {
     status,
     error: problemOf(status, headers, url),
-    retryAfterMs: retryAfterOf(headers["retry-after"]),
+    retryAfterMs: retryAfterOf(headers["retry-after"], maxRetryAfterMs),
     ...(status === gone && { isGone: true }),
   };
 }

@@ -1,3 +1,4 @@
+import { readAtMost } from "@shoal/primitives/node";
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
@@ -67,16 +68,5 @@ export function splitUrl(url: string): { readonly path: string; readonly query: 
 
 /** Returns `undefined` when the body is longer than `maxBytes` or incomplete. */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) return undefined;
-      chunks.push(chunk);
-    }
-  } catch {
-    return undefined;
-  }
-  return Buffer.concat(chunks);
+  return readAtMost(request, maxBytes).catch(() => undefined);
 }

@@ -1,3 +1,4 @@
+import { readAtMost } from "@shoal/primitives/node";
 import type { Download } from "@shoal/transport";
 import { ToolError } from "../base/tool-error.ts";
 
@@ -13,15 +14,9 @@ export async function readBytes(
     await stream.cancel();
     throw refuse();
   }
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    size += chunk.byteLength;
-    // Leaving the loop cancels the stream.
-    if (size > limitBytes) throw refuse();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
+  const bytes = await readAtMost(stream, limitBytes);
+  if (bytes === undefined) throw refuse();
+  return bytes;
 }
 
 /** `undefined` for bytes that are not UTF-8 text. */

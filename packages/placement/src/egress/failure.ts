@@ -1,3 +1,4 @@
+import { codeOf } from "@shoal/primitives";
 import type { RuleRefusal } from "../interface/egress.ts";
 
 export const egressGatewayName = "Shoal egress gateway";
@@ -70,7 +71,7 @@ const reasons: Readonly<Record<number, string>> = {
 
 export function connectionFailure(error: unknown, what: string): EgressFailure {
   if (error instanceof EgressFailure) return error;
-  const code = codeOf(error);
+  const code = firstCode(error);
   const status = (code === undefined ? undefined : statuses[code]) ?? 599;
   const details = code === undefined ? {} : { code };
   return new EgressFailure(
@@ -81,9 +82,8 @@ export function connectionFailure(error: unknown, what: string): EgressFailure {
 }
 
 /** Node wraps the errors of several addresses in an AggregateError. */
-function codeOf(error: unknown): string | undefined {
-  if (error instanceof AggregateError) return codeOf(error.errors[0]);
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+function firstCode(error: unknown): string | undefined {
+  return error instanceof AggregateError ? firstCode(error.errors[0]) : codeOf(error);
 }
 
 /** The answer to a client that is not the browser, and to CONNECT. */

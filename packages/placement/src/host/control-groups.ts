@@ -1,3 +1,4 @@
+import { hasCode } from "@shoal/primitives";
 import { identityOf, isRunning } from "./process-table.ts";
 import { readdir, readFile, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -58,7 +59,7 @@ export async function removeGroup(path: string, { kill = false }: { readonly kil
       await rmdir(path);
       return;
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") return;
+      if (hasCode(error, "ENOENT")) return;
       if (attempt === removeAttempts) throw error;
       if (kill) await killMembers(path);
       await sleep(removeEveryMs);

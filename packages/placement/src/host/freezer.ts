@@ -1,3 +1,4 @@
+import { hasCode } from "@shoal/primitives";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { abandonedGroups, groupNames, type GroupParent, groupParents, removeGroup } from "./control-groups.ts";
 import type { MemoryGroup, MemoryGroups } from "./memory-groups.ts";
@@ -138,7 +139,7 @@ async function moveAll(from: string, to: string): Promise<void> {
     for (const pid of missing)
       await writeFile(join(to, "cgroup.procs"), pid, { flag: "r+" }).catch((error: unknown) => {
         // The process has just ended.
-        if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+        if (!hasCode(error, "ESRCH")) throw error;
       });
   }
   throw new Error("The box starts processes faster than they can be moved.");
@@ -150,5 +151,5 @@ async function processesOf(group: string): Promise<string[]> {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENODEV");
+  return hasCode(error, "ENOENT", "ENODEV");
 }

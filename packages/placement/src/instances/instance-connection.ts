@@ -1,4 +1,4 @@
-import { errorOf } from "@shoal/primitives";
+import { errorOf, hasCode } from "@shoal/primitives";
 import type { Dial } from "../boxes/box.ts";
 import { once } from "node:events";
 import { Agent } from "node:http";
@@ -20,7 +20,7 @@ export async function connectInstance(socketPath: string): Promise<Socket> {
       return socket;
     } catch (error) {
       socket.destroy();
-      const isBusy = error instanceof Error && "code" in error && error.code === "EAGAIN";
+      const isBusy = hasCode(error, "EAGAIN");
       if (!isBusy || performance.now() - beganMs > maxBusyMs) throw error;
     }
     // Jitter, so that waiting connections do not retry together.

@@ -5,7 +5,7 @@ import {
   type RestQuestion,
   type RestReport,
 } from "@shoal/instance";
-import { anySignal, messageOf } from "@shoal/primitives";
+import { anySignal, hasCode, messageOf } from "@shoal/primitives";
 import pTimeout from "p-timeout";
 import type { Box, Dial, Exit } from "../boxes/box.ts";
 import type { SharedPlace } from "../boxes/shared-place.ts";
@@ -155,8 +155,7 @@ export class InstanceHandle implements Instance {
       if (signal?.aborted === true) throw signal.reason instanceof Error ? signal.reason : error;
       // The instance may close a kept-alive connection at the moment of its reuse.
       const isRepeatable = outgoing.reusedSocket && body === undefined && (method === "GET" || method === "HEAD");
-      if (isRepeatable && !this.#hasEnded() && error instanceof Error && "code" in error && error.code === "ECONNRESET")
-        return this.#send(init);
+      if (isRepeatable && !this.#hasEnded() && hasCode(error, "ECONNRESET")) return this.#send(init);
       throw this.#lost(error);
     }
   }

@@ -2,7 +2,7 @@ import { instanceControl, maxRenderBytes, maxRenderHeadBytes, RenderHead, type R
 import type { RequestOf } from "@shoal/contract";
 import { Readable } from "node:stream";
 import { AnswerProblem, answerJson } from "../streams/answer-text.ts";
-import { BoundedBytes } from "../streams/bounded-bytes.ts";
+import { readAtMost } from "@shoal/primitives/node";
 import { type Requestable, streamFromInstance } from "./call-instance.ts";
 
 type RenderRequest = NonNullable<RequestOf<typeof instanceControl.renderPage>["body"]>;
@@ -24,10 +24,9 @@ export async function renderPage(
   signal: AbortSignal,
 ): Promise<RenderedParts> {
   const answer = await streamFromInstance(instance, instanceControl.renderPage, { body: request, signal });
-  const bytes = new BoundedBytes(lengthBytes + maxRenderHeadBytes + maxRenderBytes);
-  for await (const chunk of answer as AsyncIterable<Buffer>)
-    if (!bytes.append(chunk)) throw new AnswerProblem("The instance sent a rendered page that is too large.");
-  return splitFrame(bytes.take());
+  const frame = await readAtMost(answer, lengthBytes + maxRenderHeadBytes + maxRenderBytes);
+  if (frame === undefined) throw new AnswerProblem("The instance sent a rendered page that is too large.");
+  return splitFrame(frame);
 }
 
 async function splitFrame(frame: Buffer): Promise<RenderedParts> {

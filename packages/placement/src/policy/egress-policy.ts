@@ -1,3 +1,4 @@
+import { codeOf } from "@shoal/primitives";
 import {
   canonicalName,
   hostAndPort,
@@ -167,7 +168,7 @@ function policyOf(
       try {
         all = await addressesOf(name, resolveName);
       } catch (error) {
-        const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+        const reason = codeOf(error) ?? "unknown";
         return {
           allowed: false,
           status: 502,

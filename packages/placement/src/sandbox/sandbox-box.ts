@@ -1,3 +1,4 @@
+import { hasCode } from "@shoal/primitives";
 import type { Box, Dial, Exit, StoredBox, StoreWishes } from "../boxes/box.ts";
 import type { InstanceFiles } from "../boxes/instance-files.ts";
 import { writePolicies } from "../boxes/policies.ts";
@@ -128,7 +129,7 @@ export class SandboxBox implements Box {
     try {
       await memory.setLimit(bytes);
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT")
+      if (hasCode(error, "ENOENT"))
         throw new PlacementError("instance_lost", `Instance ${this.id} has ended.`, { cause: error });
       throw new PlacementError(
         "start_failed",

@@ -1,7 +1,7 @@
 import { type JsonBounds, JsonScan } from "@shoal/primitives";
 import { isUtf8 } from "node:buffer";
 import type { Readable } from "node:stream";
-import { BoundedBytes } from "./bounded-bytes.ts";
+import { BoundedBytes } from "@shoal/primitives/node";
 
 /** Within the bounds of `values` and `depth`, parsing and validation take a few milliseconds. */
 export interface AnswerLimits extends JsonBounds {

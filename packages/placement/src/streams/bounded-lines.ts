@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { BoundedBytes } from "./bounded-bytes.ts";
+import { BoundedBytes } from "@shoal/primitives/node";
 import { Pace } from "./pace.ts";
 
 /** `cut`: the beginning of a line above the limit; the rest is dropped. */

@@ -8,7 +8,7 @@ import { ClientGone } from "../request/guarded-stream.ts";
 import { refuseAmbiguousHost } from "../request/host-header.ts";
 import type { AnyHandler, Handler, Handlers } from "../handler/handler.ts";
 import { ignoredFieldsHeader } from "../request/ignored-fields.ts";
-import { createOperation, type Operation, type OperationOptions } from "../operation/operation.ts";
+import { Operation, type OperationOptions } from "../operation/operation.ts";
 import { sendStream, type Reply, type TextReply } from "../reply/reply.ts";
 import { requestIdOf } from "../request/request-id.ts";
 import { maxParamLength, routePath } from "./route-path.ts";
@@ -150,7 +150,7 @@ function add<Context>(
   handler: AnyHandler<Context>,
   options: MountOptions<Context>,
 ): void {
-  const operation = createOperation(endpoint, handler, options);
+  const operation = new Operation(endpoint, handler, options);
   const url = routePath(endpoint.path);
   const methods: createRouter.HTTPMethod[] = operation.takesHead ? [endpoint.method, "HEAD"] : [endpoint.method];
   app.route({

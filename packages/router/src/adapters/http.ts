@@ -5,7 +5,7 @@ import { errorReply, isFault, malformedPath, unknownRoute } from "../reply/error
 import { ClientGone } from "../request/guarded-stream.ts";
 import type { AnyHandler, Handler, Handlers } from "../handler/handler.ts";
 import { ignoredFieldsHeader } from "../request/ignored-fields.ts";
-import { createOperation, type Operation, type OperationOptions, type UnknownFields } from "../operation/operation.ts";
+import { Operation, type OperationOptions, type UnknownFields } from "../operation/operation.ts";
 import { sendStream, sendText, type Reply } from "../reply/reply.ts";
 import { requestIdOf } from "../request/request-id.ts";
 import { maxParamLength, placeholders, routePath } from "./route-path.ts";
@@ -69,7 +69,7 @@ export class HttpRouter<Context> {
     const prefix = this.#stripPrefix;
     if (!endpoint.path.startsWith(prefix))
       throw new Error(`${endpoint.operationId}: its path ${endpoint.path} does not begin with ${prefix}.`);
-    const operation = createOperation(endpoint, handler, this.#options, this.#fixedParams);
+    const operation = new Operation(endpoint, handler, this.#options, this.#fixedParams);
     const handled: createRouter.HTTPMethod[] = operation.takesHead ? [endpoint.method, "HEAD"] : [endpoint.method];
     for (const method of handled) this.#methods.add(method);
     this.#router.on(handled, routePath(endpoint.path.slice(prefix.length)), (request, response, params) => {

@@ -33,29 +33,10 @@ export interface OperationOptions<Context = never> {
 /** See {@link OperationOptions.unknownFields}. */
 export type UnknownFields = "ignore" | "refuse";
 
-export interface Operation<Context> {
+/** Joins an endpoint and its handler. */
+export class Operation<Context> {
   readonly endpoint: Endpoint;
   /** Whether GET can answer HEAD, without the body. */
-  readonly takesHead: boolean;
-  /** Never writes to the response. @throws {ServiceError} and every error of the handler. */
-  answer(exchange: Exchange<Context>): Promise<Reply>;
-}
-
-/**
- * Joins an endpoint and its handler. @param fixedParams - names of placeholders in the stripped prefix; not validated.
- * @throws {TypeError} if the endpoint declares no response.
- */
-export function createOperation<Context>(
-  endpoint: Endpoint,
-  handler: AnyHandler<Context>,
-  options: OperationOptions<Context> = {},
-  fixedParams: readonly string[] = [],
-): Operation<Context> {
-  return new EndpointOperation(endpoint, handler, options, fixedParams);
-}
-
-class EndpointOperation<Context> implements Operation<Context> {
-  readonly endpoint: Endpoint;
   readonly takesHead: boolean;
   readonly #handler: AnyHandler<Context>;
   readonly #replies: Replies;
@@ -65,11 +46,15 @@ class EndpointOperation<Context> implements Operation<Context> {
   readonly #fixedParams: readonly string[];
   #checks: RequestChecks | undefined;
 
+  /**
+   * @param fixedParams - names of placeholders in the stripped prefix; not validated.
+   * @throws {TypeError} if the endpoint declares no response.
+   */
   constructor(
     endpoint: Endpoint,
     handler: AnyHandler<Context>,
-    options: OperationOptions<Context>,
-    fixedParams: readonly string[],
+    options: OperationOptions<Context> = {},
+    fixedParams: readonly string[] = [],
   ) {
     const { bodyLimitBytes = defaultBodyLimitBytes, heartbeatMs = defaultHeartbeatMs, idempotency } = options;
     this.endpoint = endpoint;
@@ -85,6 +70,7 @@ class EndpointOperation<Context> implements Operation<Context> {
     this.#fixedParams = fixedParams;
   }
 
+  /** Never writes to the response. @throws {ServiceError} and every error of the handler. */
   async answer(exchange: Exchange<Context>): Promise<Reply> {
     // Made on the first request to keep startup short.
     const checks = (this.#checks ??= new RequestChecks(this.endpoint, this.#fixedParams));

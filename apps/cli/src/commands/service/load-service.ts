@@ -1,3 +1,4 @@
+import { hasCode } from "@shoal/primitives";
 import { ExitError } from "../../core/errors.ts";
 import { exitCodes } from "../../core/exit-codes.ts";
 
@@ -6,12 +7,7 @@ export async function loadService(): Promise<typeof import("@shoal/server")> {
   try {
     return await import("@shoal/server");
   } catch (error) {
-    if (
-      error instanceof Error &&
-      "code" in error &&
-      error.code === "ERR_MODULE_NOT_FOUND" &&
-      error.message.includes("@shoal/server")
-    )
+    if (hasCode(error, "ERR_MODULE_NOT_FOUND") && error.message.includes("@shoal/server"))
       throw new ExitError(
         exitCodes.start.status,
         "The package of the service is not installed.",

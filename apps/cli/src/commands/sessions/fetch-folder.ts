@@ -1,4 +1,4 @@
-import { createId } from "@shoal/primitives";
+import { codeOf, createId } from "@shoal/primitives";
 import { rmSync } from "node:fs";
 import { lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
@@ -6,7 +6,7 @@ import { ExitError } from "../../core/errors.ts";
 import { exitCodes } from "../../core/exit-codes.ts";
 import type { CommandSpec, GlobalFlags, Run } from "../../core/types.ts";
 import { download } from "../../operations/download.ts";
-import { codeOf, reasonOf } from "../../operations/local-errors.ts";
+import { reasonOf } from "../../operations/local-errors.ts";
 import { moveToFree } from "../../operations/move-beside.ts";
 import { printable } from "../../output/format.ts";
 import { notify } from "../../output/output.ts";

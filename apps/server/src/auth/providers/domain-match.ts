@@ -30,12 +30,6 @@ function rankOf(item: Site, wanted: Site): number {
   return domain !== null && registrable(item.host) === domain ? ranks.sameSite : ranks.none;
 }
 
-/** Returns a problem of a domain to look up, or `undefined`. */
-export function domainProblem(domain: string): string | undefined {
-  const site = siteOf(domain);
-  return site === undefined || site.isWildcard ? "expected a host name such as shop.example.com" : undefined;
-}
-
 /**
  * Finds the item of a site: first an equal host name, then `*.example.com`, then another host name of the same
  * registrable domain. Among equals, the first one.

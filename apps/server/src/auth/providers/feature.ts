@@ -6,7 +6,7 @@ import { CredentialProviders } from "./credential-providers.ts";
 import { OpenedProviders, CredentialLookup, type OpenCredentialProvider } from "./credential-lookup.ts";
 import { credentialProviderHandlers } from "./handlers.ts";
 import { createOperatorProviders } from "./operator-providers.ts";
-import { createProviderHttp } from "./provider-http.ts";
+import { GuardedHttp } from "./provider-http.ts";
 import { openProviderKinds } from "./provider-kinds.ts";
 import { ProviderStore } from "./provider-store.ts";
 
@@ -16,7 +16,7 @@ export async function credentialProvidersFeature(
   open?: OpenCredentialProvider,
 ) {
   const rule = createOutboundRule({ allowPrivateHosts: config.credential_provider_hosts, otherServers });
-  const http = createProviderHttp(rule);
+  const http = new GuardedHttp(rule);
   const kinds = await openProviderKinds(config.credential_provider_modules, rule);
   const store = new ProviderStore(database, envelopes);
   const timeoutMs = config.credential_provider_timeout_seconds * 1000;

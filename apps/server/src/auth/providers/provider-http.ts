@@ -1,8 +1,10 @@
 import type { OutboundRule } from "@shoal/placement";
+import { codeOf } from "@shoal/primitives";
+import { readAtMost } from "@shoal/primitives/node";
 import { setTimeout as sleep } from "node:timers/promises";
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
 import type { LookupFunction } from "node:net";
+import { requestVia, retryAfterOf } from "../../host/guarded-request.ts";
 import type { ProviderAnswer, ProviderHttp, ProviderRequest } from "./interface/credential-provider.ts";
 import { ProviderFailure } from "./interface/provider-failure.ts";
 
@@ -10,13 +12,6 @@ const maxAnswerBytes = 2 ** 20;
 /** Longer waits are for the caller. */
 const maxWaitMs = 3000;
 const maxRetryAfterMs = 60 * 60 * 1000;
-
-/** Returns the time of a `retry-after` header in milliseconds; `undefined` if it is absent or invalid. */
-export function retryAfterOf(header: string | undefined, now = Date.now()): number | undefined {
-  if (header === undefined) return undefined;
-  const ms = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), maxRetryAfterMs);
-}
 
 function problemOf(status: number, { location }: IncomingMessage["headers"], url: URL): string {
   if (status >= 300 && status < 400) {
@@ -32,28 +27,12 @@ function problemOf(status: number, { location }: IncomingMessage["headers"], url
     : `rejected the request with status ${String(status)}; check the settings of the provider`;
 }
 
-/** A code such as `ECONNREFUSED`: other messages may contain parts of the request. */
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "connection failed";
-}
-
 async function readBounded(answer: IncomingMessage, host: string): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > maxAnswerBytes) throw new ProviderFailure(`${host} sent more than ${String(maxAnswerBytes)} bytes.`);
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    throw error instanceof ProviderFailure
-      ? error
-      : new ProviderFailure(`${host} closed the connection before the end of its answer.`, { cause: error });
-  } finally {
-    answer.destroy();
-  }
-  return Buffer.concat(chunks);
+  const bytes = await readAtMost(answer, maxAnswerBytes).catch((error: unknown) => {
+    throw new ProviderFailure(`${host} closed the connection before the end of its answer.`, { cause: error });
+  });
+  if (bytes === undefined) throw new ProviderFailure(`${host} sent more than ${String(maxAnswerBytes)} bytes.`);
+  return bytes;
 }
 
 function parsed(bytes: Buffer, host: string): unknown {
@@ -66,7 +45,8 @@ function parsed(bytes: Buffer, host: string): unknown {
   }
 }
 
-class GuardedHttp implements ProviderHttp {
+/** Sends requests to public addresses, and to private hosts that the operator permits. */
+export class GuardedHttp implements ProviderHttp {
   readonly #rule: OutboundRule;
 
   constructor(rule: OutboundRule) {
@@ -95,7 +75,9 @@ class GuardedHttp implements ProviderHttp {
       answer.destroy();
       throw new ProviderFailure(`${url.host} ${problemOf(status, headers, url)}.`, {
         status,
-        ...((status === 429 || status === 503) && { retryAfterMs: retryAfterOf(headers["retry-after"]) }),
+        ...((status === 429 || status === 503) && {
+          retryAfterMs: retryAfterOf(headers["retry-after"], maxRetryAfterMs),
+        }),
       });
     }
     try {
@@ -110,28 +92,25 @@ class GuardedHttp implements ProviderHttp {
     signal.throwIfAborted();
     const lookup = await this.#lookupOf(url);
     const content = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
-    const { promise, reject, resolve } = Promise.withResolvers<IncomingMessage>();
-    const outgoing = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, {
-      agent: false,
-      lookup,
-      signal,
-      method,
-      headers: {
-        accept: "application/json",
-        "user-agent": "shoal",
-        ...(content !== undefined && {
-          "content-type": "application/json",
-          "content-length": String(Buffer.byteLength(content)),
-        }),
-        ...headers,
-      },
-    });
-    outgoing.on("response", resolve).on("error", reject).end(content);
     try {
-      return await promise;
+      return await requestVia(lookup, url, {
+        method,
+        body: content,
+        signal,
+        headers: {
+          accept: "application/json",
+          ...(content !== undefined && {
+            "content-type": "application/json",
+            "content-length": String(Buffer.byteLength(content)),
+          }),
+          ...headers,
+        },
+      });
     } catch (error) {
       signal.throwIfAborted();
-      throw new ProviderFailure(`${url.host} cannot be reached (${codeOf(error)}).`, { cause: error });
+      throw new ProviderFailure(`${url.host} cannot be reached (${codeOf(error) ?? "connection failed"}).`, {
+        cause: error,
+      });
     }
   }
 
@@ -146,9 +125,4 @@ class GuardedHttp implements ProviderHttp {
         : `${url.host} may not be reached: ${decision.because}. An operator can permit private hosts with credential_provider_hosts.`,
     );
   }
-}
-
-/** @param rule - allows public addresses, and private hosts that the operator permits. */
-export function createProviderHttp(rule: OutboundRule): ProviderHttp {
-  return new GuardedHttp(rule);
 }

@@ -48,7 +48,7 @@ const kinds: Readonly<Record<string, SettingKind>> = {
 
 function kindOf(schema: z.ZodMiniType): SettingKind {
   const inner = schema instanceof z.ZodMiniLazy ? schema.def.getter() : schema;
-  return kinds[inner.def.type] ?? "text";
+  return kinds[inner._zod.def.type] ?? "text";
 }
 
 /** @param facts - `default` is the text of `fallback` unless it is given. */

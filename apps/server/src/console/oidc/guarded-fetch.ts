@@ -1,4 +1,5 @@
 import type { OutboundRule } from "@shoal/placement";
+import { readAtMost } from "@shoal/primitives/node";
 import type { IncomingMessage } from "node:http";
 import { guardedRequest } from "../../host/guarded-request.ts";
 
@@ -34,17 +35,12 @@ function textOf(body: unknown): string | undefined {
 }
 
 async function toResponse(answer: IncomingMessage, url: URL): Promise<Response> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > maxAnswerBytes) throw new TypeError(`${url.host} sent more than ${String(maxAnswerBytes)} bytes.`);
-  }
+  const content = await readAtMost(answer, maxAnswerBytes);
+  if (content === undefined) throw new TypeError(`${url.host} sent more than ${String(maxAnswerBytes)} bytes.`);
   const { headersDistinct, statusCode: status = 502 } = answer;
   const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
     values.map((value): [string, string] => [name, value]),
   );
   const isEmpty = status === 204 || status === 205 || status === 304;
-  return new Response(isEmpty ? null : Buffer.concat(chunks), { status, headers });
+  return new Response(isEmpty ? null : content, { status, headers });
 }

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Feature } from "../../host/feature.ts";
 import type { Host } from "../../host/host.ts";
-import { createParsePool } from "../../storage/parsing/parse-pool.ts";
+import { ParsePool } from "../../storage/parsing/parse-pool.ts";
 import type { AppLogs } from "../logs/app-logs.ts";
 import type { AppRuntime } from "../runtime/app-runtime.ts";
 import { BuildQueue } from "./build-queue.ts";
@@ -29,7 +29,7 @@ export function deploymentsFeature(host: Host, needs: DeploymentNeeds) {
   const folder = join(dataDir.path, "builds");
   // A killed server left them.
   rmSync(folder, { recursive: true, force: true });
-  const parsing = createParsePool({ runMs: unpackMs });
+  const parsing = new ParsePool({ runMs: unpackMs });
   cleanup.add("the workers that unpack archives", () => parsing.close());
   const own = { ...needs, blobs: blobs("deployments"), database };
   const deployments = new Deployments({

@@ -1,8 +1,8 @@
 import { repositoryExpected } from "@shoal/contract/refusals";
 import type { OutboundRule } from "@shoal/placement";
 import { messageOf, pathSegments } from "@shoal/primitives";
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
+import { requestVia } from "../../host/guarded-request.ts";
 import { BuildError } from "../runtime/app-runtime.ts";
 
 export interface RepositorySource {
@@ -78,25 +78,17 @@ export class RepositoryArchives {
 
   async #get(url: URL, token: string | undefined, signal: AbortSignal): Promise<IncomingMessage> {
     if (!/^https?:$/.test(url.protocol)) throw new BuildError(`Cannot fetch sources from a ${url.protocol} address.`);
-    const isTls = url.protocol === "https:";
     const decision = await this.#rule.decide(url);
     if (!decision.allowed) throw new BuildError(`Sources cannot be fetched from ${url.hostname}: ${decision.because}.`);
-    const { lookup } = decision;
-    const { promise, reject, resolve } = Promise.withResolvers<IncomingMessage>();
-    const outgoing = (isTls ? httpsRequest : httpRequest)(url, {
-      agent: false,
-      lookup,
-      signal,
-      headers: {
-        accept: "application/vnd.github+json",
-        "user-agent": "shoal",
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      },
-    });
-    outgoing.setTimeout(answerTimeoutMs, () => outgoing.destroy(new Error("it did not answer in time")));
-    outgoing.on("response", resolve).on("error", reject).end();
     try {
-      return await promise;
+      return await requestVia(decision.lookup, url, {
+        signal,
+        silenceMs: answerTimeoutMs,
+        headers: {
+          accept: "application/vnd.github+json",
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        },
+      });
     } catch (error) {
       signal.throwIfAborted();
       throw new BuildError(`${url.hostname} cannot be reached: ${messageOf(error)}.`, { cause: error });

@@ -2,34 +2,20 @@ import type { SettingsInForce } from "../../config/settings-in-force.ts";
 import type { InvocationRules } from "./invocations.ts";
 
 export function invocationRulesOf(settings: SettingsInForce): InvocationRules {
-  return {
-    get maxHere() {
-      return settings.inForce.max_invocations;
-    },
-    limits: {
-      get perProject() {
-        return settings.inForce.max_invocations_per_project;
-      },
-      get perApp() {
-        return settings.inForce.max_invocations_per_app;
-      },
-      get perOrganization() {
-        return settings.inForce.max_invocations_per_organization;
-      },
-    },
-    get retentionMs() {
-      return settings.inForce.invocation_retention_days * 24 * 60 * 60 * 1000;
-    },
-    warm: {
-      get max() {
-        return settings.inForce.warm_apps;
-      },
-      get idleMs() {
-        return settings.inForce.warm_app_seconds * 1000;
-      },
-      get freeBytes() {
-        return settings.inForce.warm_app_free_mb * 2 ** 20;
-      },
-    },
-  };
+  const limits = settings.live<InvocationRules["limits"]>({
+    perProject: (inForce) => inForce.max_invocations_per_project,
+    perApp: (inForce) => inForce.max_invocations_per_app,
+    perOrganization: (inForce) => inForce.max_invocations_per_organization,
+  });
+  const warm = settings.live<InvocationRules["warm"]>({
+    max: (inForce) => inForce.warm_apps,
+    idleMs: (inForce) => inForce.warm_app_seconds * 1000,
+    freeBytes: (inForce) => inForce.warm_app_free_mb * 2 ** 20,
+  });
+  return settings.live<InvocationRules>({
+    maxHere: (inForce) => inForce.max_invocations,
+    limits: () => limits,
+    retentionMs: (inForce) => inForce.invocation_retention_days * 24 * 60 * 60 * 1000,
+    warm: () => warm,
+  });
 }

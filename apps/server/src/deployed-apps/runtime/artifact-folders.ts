@@ -1,4 +1,4 @@
-import { createId, KeyedMutex } from "@shoal/primitives";
+import { createId, hasCode, KeyedMutex } from "@shoal/primitives";
 import { createWriteStream } from "node:fs";
 import { chmod, lstat, mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
@@ -172,7 +172,7 @@ export const removedPrefix = `${freshPrefix}removed-`;
 export async function removeWhole(folder: string, name: string, onGone: () => void = () => undefined): Promise<void> {
   const removed = join(folder, `${removedPrefix}${createId()}`);
   await rename(join(folder, name), removed).catch((error: unknown) => {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    if (!hasCode(error, "ENOENT")) throw error;
   });
   onGone();
   await rm(removed, { recursive: true, force: true });

@@ -65,7 +65,8 @@ const inserted = ({ policy, ...key }: NewKey) => ({
   policy: policy === null ? null : JSON.stringify(policy),
 });
 
-class PostgresApiKeyStore {
+/** `projectId` limits each query to keys of that project; `null` = no limit. */
+export class ApiKeyStore {
   readonly #query: Database["query"];
 
   constructor({ query }: Database) {
@@ -250,9 +251,3 @@ class PostgresApiKeyStore {
       .where("deleted_at", "is", null);
   }
 }
-
-/** `projectId` limits each query to keys of that project; `null` = no limit. */
-export function createApiKeyStore(database: Database) {
-  return new PostgresApiKeyStore(database);
-}
-export type ApiKeyStore = ReturnType<typeof createApiKeyStore>;

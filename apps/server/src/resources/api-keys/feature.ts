@@ -9,7 +9,7 @@ import { PolicyObjects } from "../../http/auth/key-scopes.ts";
 import { createProjectLookup } from "../../http/auth/project-lookup.ts";
 import type { InFlight } from "../../http/in-flight.ts";
 import { createReadCache } from "../../storage/read-cache.ts";
-import { createApiKeyStore } from "./api-key-store.ts";
+import { ApiKeyStore } from "./api-key-store.ts";
 import { ApiKeys } from "./api-keys.ts";
 import { apiKeyHandlers } from "./handlers.ts";
 import { createKeyUses } from "./key-uses.ts";
@@ -29,7 +29,7 @@ interface KeyNeeds {
 export function apiKeysFeature({ cleanup, database, log }: Host, { inFlight, keyConnections, people }: KeyNeeds) {
   const isLive = () => database.isListening();
   const lookup = createProjectLookup(database, isLive);
-  const store = createApiKeyStore(database);
+  const store = new ApiKeyStore(database);
   const cacheOf = (load: (key: string) => Promise<KeyRow | undefined>) =>
     createReadCache<KeyRow>({ max: 10_000, isLive, isPrivate: database.isJoined, load, idOf: (key) => key.id });
   const keys = cacheOf((hash) => store.findByHash(hash));

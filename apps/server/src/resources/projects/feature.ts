@@ -2,7 +2,7 @@ import type { Feature } from "../../host/feature.ts";
 import type { Host } from "../../host/host.ts";
 import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
 import { projectHandlers } from "./handlers.ts";
-import { createProjectStore } from "./project-store.ts";
+import { ProjectStore } from "./project-store.ts";
 import { Projects } from "./projects.ts";
 import { reservedProjectNames } from "./reserved-names.ts";
 
@@ -11,7 +11,7 @@ export function projectsFeature(
   { forgetKey, lookup }: { readonly forgetKey: (id: string) => void; readonly lookup: Pick<ProjectLookup, "forget"> },
 ) {
   const projects = new Projects({
-    store: createProjectStore(database),
+    store: new ProjectStore(database),
     forget(changed) {
       for (const id of changed.projects) lookup.forget(id);
       for (const id of changed.keys ?? []) forgetKey(id);

@@ -50,7 +50,8 @@ const columns = [
 /** Advisory lock for closing projects: "shoa", and "l" and 3. */
 const closingLock = sql`select pg_advisory_xact_lock(1936223073, 27651)`;
 
-class PostgresProjectStore {
+/** `onlyId` limits each query to that project; `null` = no limit. */
+export class ProjectStore {
   readonly #query: Database["query"];
 
   constructor({ query }: Database) {
@@ -193,9 +194,3 @@ class PostgresProjectStore {
     return { isLast: false, heirId: heir.id };
   }
 }
-
-/** `onlyId` limits each query to that project; `null` = no limit. */
-export function createProjectStore(database: Database) {
-  return new PostgresProjectStore(database);
-}
-export type ProjectStore = ReturnType<typeof createProjectStore>;

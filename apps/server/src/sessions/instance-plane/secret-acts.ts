@@ -1,3 +1,4 @@
+import { readAtMost } from "@shoal/primitives/node";
 import { exceededJsonBound, type JsonBounds } from "@shoal/primitives";
 import { callInstance, InstanceRefusal, type Instance } from "@shoal/placement";
 import { instanceControl, type OfferedSecret, secretTicketHeader } from "@shoal/instance";
@@ -52,20 +53,13 @@ export async function prepareAct(
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    size += (chunk as Buffer).length;
-    if (size > maxBodyBytes) {
-      request.resume();
-      throw new ServiceError(413, "payload_too_large", `larger than the limit of ${String(maxBodyBytes)} bytes`, {
-        field: "body",
-        limit: maxBodyBytes,
-      });
-    }
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks);
+  const bytes = await readAtMost(request.iterator({ destroyOnReturn: false }), maxBodyBytes);
+  if (bytes !== undefined) return bytes;
+  request.resume();
+  throw new ServiceError(413, "payload_too_large", `larger than the limit of ${String(maxBodyBytes)} bytes`, {
+    field: "body",
+    limit: maxBodyBytes,
+  });
 }
 
 /** The instance refuses all other bodies: without a ticket, it types no stored value. */

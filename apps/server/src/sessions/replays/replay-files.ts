@@ -1,3 +1,4 @@
+import { hasCode } from "@shoal/primitives";
 import { Replay } from "@shoal/schemas";
 import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -67,7 +68,7 @@ export class ReplayFiles {
     try {
       text = await readFile(this.#descriptionOf(sessionId, id), "utf8");
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+      if (hasCode(error, "ENOENT")) return undefined;
       throw error;
     }
     return described(text, id) ?? { replay: await this.#damaged(sessionId, id), projectId: undefined };

@@ -1,4 +1,5 @@
 import { anySignal } from "@shoal/primitives";
+import { readAtMost } from "@shoal/primitives/node";
 import type { SearchAttempt } from "@shoal/schemas";
 import { ServiceError } from "@shoal/router";
 import { Readable } from "node:stream";
@@ -83,23 +84,12 @@ async function readPage(
   try {
     if (status !== 200) throw new RefusedSearch(status);
     // Before the pool: a provider that stalls must not occupy one of its workers.
-    const chunks = await chunksOf(answer as AsyncIterable<Uint8Array>);
-    return await parsing.run("searchAnswer", { form, withRaw }, { owner, signal, source: Readable.from(chunks) });
+    const content = await readAtMost(answer, maxAnswerBytes);
+    if (content === undefined) throw tooLarge();
+    return await parsing.run("searchAnswer", { form, withRaw }, { owner, signal, source: Readable.from([content]) });
   } finally {
     answer.destroy();
   }
-}
-
-/** @throws {BadSearchAnswer} */
-async function chunksOf(answer: AsyncIterable<Uint8Array>): Promise<readonly Uint8Array[]> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of answer) {
-    bytes += chunk.length;
-    if (bytes > maxAnswerBytes) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return chunks;
 }
 
 function failureOf(error: unknown, isTimeUp: boolean): Pick<SearchAttempt, "outcome" | "error_code" | "retryable"> {

@@ -1,5 +1,6 @@
 import { instanceControl, maxTelemetryLineBytes, type SelectTelemetry } from "@shoal/instance";
-import { BoundedBytes, callInstance, type Instance, Pace, streamFromInstance } from "@shoal/placement";
+import { BoundedBytes } from "@shoal/primitives/node";
+import { callInstance, type Instance, Pace, streamFromInstance } from "@shoal/placement";
 import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import pTimeout from "p-timeout";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { ZipFile } from "yazl";
-import { createParsePool, type ParsePool } from "../parsing/parse-pool.ts";
+import { ParsePool } from "../parsing/parse-pool.ts";
 import type { UnpackRequest } from "./unpack-zip.ts";
 
 let folder: string;
@@ -14,7 +14,7 @@ let target: string;
 let number = 0;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "shoal-unpack-"));
-  pool = createParsePool();
+  pool = new ParsePool();
 });
 afterAll(async () => {
   await pool.close();

@@ -1,3 +1,4 @@
+import { hasCode } from "@shoal/primitives";
 import { createWriteStream } from "node:fs";
 import { lstat, mkdir, symlink } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
@@ -116,5 +117,5 @@ function staysInside(path: string, target: string): boolean {
 }
 
 function isLongName(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENAMETOOLONG";
+  return hasCode(error, "ENAMETOOLONG");
 }

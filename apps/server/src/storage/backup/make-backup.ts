@@ -1,4 +1,4 @@
-import { errorOf, messageOf } from "@shoal/primitives";
+import { errorOf, hasCode, messageOf } from "@shoal/primitives";
 import { type BackupSource, openBackupSource } from "@shoal/database";
 import { isRunning } from "@shoal/primitives/node";
 import { existsSync } from "node:fs";
@@ -44,7 +44,7 @@ export function refuseExternal({ database_url }: BackupConfig): void {
 }
 
 function unlessMissing(error: unknown): undefined {
-  if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+  if (hasCode(error, "ENOENT")) return undefined;
   throw error;
 }
 

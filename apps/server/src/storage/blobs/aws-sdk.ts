@@ -1,3 +1,4 @@
+import { codeOf, hasCode } from "@shoal/primitives";
 import { pipeline, Readable, Transform } from "node:stream";
 import type { AwsKeys } from "../../config/aws-identity.ts";
 import { StartError } from "../../config/start-error.ts";
@@ -7,7 +8,7 @@ export async function withAwsSdk<Module>(setting: string, load: () => Promise<Mo
   try {
     return await load();
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) throw error;
+    if (!hasCode(error, "ERR_MODULE_NOT_FOUND")) throw error;
     throw new StartError(`${setting} needs the AWS SDK, an optional dependency that is not installed.`, {
       hint: "Install Shoal with its optional dependencies (without --omit=optional).",
       exitCode: 2,
@@ -52,5 +53,5 @@ export function answerOf(error: unknown): { readonly status: number; readonly co
 export function connectionFailure(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);
-  return "code" in cause && typeof cause.code === "string" ? cause.code : cause.message;
+  return codeOf(cause) ?? cause.message;
 }

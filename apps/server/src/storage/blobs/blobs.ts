@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { BoundedContent, MeasuredContent } from "./measured-content.ts";
-import { createId, isId } from "@shoal/primitives";
+import { createId, hasCode, isId } from "@shoal/primitives";
 
 export interface StoredBlob {
   readonly name: string;
@@ -53,7 +53,7 @@ const readBytes = 2 ** 18;
 const writeBytes = 2 ** 20;
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
+  return hasCode(error, "ENOENT");
 }
 
 /** Several servers may share the folder. @param mayDelete - false during a backup, which reads the files last. */

@@ -1,19 +1,15 @@
+import { hasCode } from "@shoal/primitives";
 /** @param constraint - default: any. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   return (
-    error instanceof Error &&
-    "code" in error &&
-    error.code === "23505" &&
-    (constraint === undefined || ("constraint" in error && error.constraint === constraint))
+    hasCode(error, "23505") && (constraint === undefined || ("constraint" in error && error.constraint === constraint))
   );
 }
 
 /** @param constraint - default: any. */
 export function isForeignKeyViolation(error: unknown, constraint?: RegExp): boolean {
   return (
-    error instanceof Error &&
-    "code" in error &&
-    error.code === "23503" &&
+    hasCode(error, "23503") &&
     (constraint === undefined || ("constraint" in error && constraint.test(String(error.constraint))))
   );
 }

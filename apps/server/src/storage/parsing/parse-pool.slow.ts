@@ -4,7 +4,7 @@ import { eventually } from "@shoal/testkit";
 import { randomBytes } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
-import { createParsePool, ParseFailure, type ParsePool } from "./parse-pool.ts";
+import { ParseFailure, ParsePool } from "./parse-pool.ts";
 
 let pool: ParsePool;
 afterEach(() => pool.close());
@@ -52,7 +52,7 @@ const read = (owner: string, source: AsyncIterable<Uint8Array>, signal = forever
   pool.run("storageState", undefined, { owner, signal, source });
 
 it("reads a source in pieces in another thread, and reuses the worker", async () => {
-  pool = createParsePool({ workers: 1 });
+  pool = new ParsePool({ workers: 1 });
   for (const value of ["one", randomBytes(50_000).toString("hex")]) {
     expect(JSON.parse(textOf(await read("a", pieces(await archive(value)))))).toEqual({
       cookies: [],
@@ -62,7 +62,7 @@ it("reads a source in pieces in another thread, and reuses the worker", async ()
 });
 
 it("rejects invalid data, and continues with the next job", async () => {
-  pool = createParsePool({ workers: 1 });
+  pool = new ParsePool({ workers: 1 });
   await expect(read("a", pieces(randomBytes(1000)))).rejects.toThrow(ParseFailure);
   expect(textOf(await read("a", pieces(await archive())))).toContain("a.example");
 });
@@ -87,20 +87,20 @@ describe("the page of a sign-in", () => {
     pool.run("signInPage", { text, status: 200 }, { owner: "a", signal: forever() });
 
   it("is read in another thread, whose reading names nodes of the outline", async () => {
-    pool = createParsePool({ workers: 1 });
+    pool = new ParsePool({ workers: 1 });
     const { outline, reading } = await readOutline(outlineOf(1));
     expect(reading.form?.fields[0]?.nodes[0]).toBe(outline.nodes[0]);
   });
 
   it("is rejected when it has more nodes than an instance sends, or is not JSON", async () => {
-    pool = createParsePool({ workers: 1 });
+    pool = new ParsePool({ workers: 1 });
     for (const text of [outlineOf(1_501), "[".repeat(1_000), "{}"]) await expect(readOutline(text)).rejects.toThrow();
     expect((await readOutline(outlineOf(1_500))).outline.nodes).toHaveLength(1_500);
   });
 });
 
 it("aborts a running or queued job when its client disconnects, and closes its source", async () => {
-  pool = createParsePool({ workers: 1 });
+  pool = new ParsePool({ workers: 1 });
   const [running, waiting] = [new AbortController(), new AbortController()];
   const source = stalled();
   const first = read("a", source.source, running.signal);
@@ -115,19 +115,19 @@ it("aborts a running or queued job when its client disconnects, and closes its s
 });
 
 it("ends a job that takes too long", async () => {
-  pool = createParsePool({ workers: 1, runMs: 100 });
+  pool = new ParsePool({ workers: 1, runMs: 100 });
   await expect(read("a", stalled().source)).rejects.toThrow("longer than 0.1 s");
 });
 
 it("ends only the job that takes too much memory", async () => {
-  pool = createParsePool({ workers: 1, heapMb: 24 });
+  pool = new ParsePool({ workers: 1, heapMb: 24 });
   const large = await archive("\u{1f319}".repeat(4 * 2 ** 20));
   await expect(read("a", pieces(large))).rejects.toThrow("exceeded the memory limit");
   expect(textOf(await read("a", pieces(await archive())))).toContain("a.example");
 });
 
 it("keeps a worker for others when one owner has many jobs", async () => {
-  pool = createParsePool({ workers: 2 });
+  pool = new ParsePool({ workers: 2 });
   const hostile = Promise.allSettled(Array.from({ length: 5 }, () => read("hostile", stalled().source)));
   expect(textOf(await read("other", pieces(await archive())))).toContain("a.example");
   await pool.close();
@@ -136,7 +136,7 @@ it("keeps a worker for others when one owner has many jobs", async () => {
 });
 
 it("rejects jobs above the limit of an owner", async () => {
-  pool = createParsePool({ workers: 1, jobsPerOwner: 2 });
+  pool = new ParsePool({ workers: 1, jobsPerOwner: 2 });
   const held = Promise.allSettled([read("a", stalled().source), read("a", stalled().source)]);
   const error: unknown = await read("a", stalled().source).catch((reason: unknown) => reason);
   expect(ServiceError.isInstance(error) && [error.status, error.code]).toEqual([503, "overloaded"]);

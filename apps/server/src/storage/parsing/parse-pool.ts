@@ -52,10 +52,6 @@ interface IdleWorker {
   readonly expiry: NodeJS.Timeout;
 }
 
-export function createParsePool(limits: Partial<ParsePoolLimits> = {}): ParsePool {
-  return new ParsePool({ ...defaultLimits, ...limits });
-}
-
 /**
  * Worker threads with limited memory and time: a hostile document cannot block the main thread. Each task also limits
  * bytes and counts.
@@ -67,8 +63,8 @@ export class ParsePool {
   readonly #idle: IdleWorker[] = [];
   #closed = false;
 
-  constructor(limits: ParsePoolLimits) {
-    this.#limits = limits;
+  constructor(limits: Partial<ParsePoolLimits> = {}) {
+    this.#limits = { ...defaultLimits, ...limits };
   }
 
   /** @throws {ParseFailure}; {ServiceError} 503 `overloaded`; errors of the source and the signal. */

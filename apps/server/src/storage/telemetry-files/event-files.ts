@@ -1,3 +1,4 @@
+import { hasCode } from "@shoal/primitives";
 import { type FileHandle, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -31,7 +32,7 @@ export async function segmentsOf(directory: string): Promise<Segment[]> {
   try {
     names = await readdir(directory);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    if (hasCode(error, "ENOENT")) return [];
     throw error;
   }
   return names.flatMap((name) => segmentNamed(name) ?? []).sort((a, b) => a.start - b.start);
@@ -121,7 +122,7 @@ async function load(directory: string, segment: Segment): Promise<PlacedLine[]> 
     return linesOf(await readFile(join(directory, segment.name)), segment);
   } catch (error) {
     // The file was deleted in the meantime.
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    if (hasCode(error, "ENOENT")) return [];
     throw error;
   }
 }
@@ -197,7 +198,7 @@ async function readLines(path: string, start: number, maxBytes: number): Promise
   try {
     file = await open(path, "r");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return none;
+    if (hasCode(error, "ENOENT")) return none;
     throw error;
   }
   try {

@@ -1,3 +1,4 @@
+import { hasCode } from "@shoal/primitives";
 import { existsSync, linkSync, lstatSync, mkdirSync, readdirSync, rmSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { log } from "../../system/log.ts";
@@ -124,7 +125,7 @@ function move(from: string, to: string): void {
 }
 
 function isTaken(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "EEXIST";
+  return hasCode(error, "EEXIST");
 }
 
 function logFailure(error: unknown): void {

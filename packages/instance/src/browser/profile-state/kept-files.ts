@@ -1,3 +1,4 @@
+import { hasCode } from "@shoal/primitives";
 import type { Dirent } from "node:fs";
 import { copyFile, mkdir, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -54,7 +55,7 @@ export async function copyKeptFiles(folder: string, to: string): Promise<void> {
     await mkdir(dirname(target), { recursive: true });
     // A database may remove files while it runs.
     await copyFile(path, target).catch((error: unknown) => {
-      if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+      if (!hasCode(error, "ENOENT")) throw error;
     });
   }
 }

@@ -1,3 +1,4 @@
+import { hasCode } from "@shoal/primitives";
 import { log } from "../../system/log.ts";
 import { readLevelDb } from "./leveldb.ts";
 import { maxSavedItems, maxSavedOrigins, maxSavedStateBytes, type SavedOrigin } from "./saved-state.ts";
@@ -19,7 +20,7 @@ export async function readLocalStorage(
     entries = await readLevelDb(folder);
   } catch (error) {
     // The database does not exist before a page writes to it.
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT"))
+    if (!hasCode(error, "ENOENT"))
       log("warn", "the local storage could not be read for the saved state", { error: String(error) });
     return { origins: [], leftOut: 0 };
   }

@@ -1,6 +1,6 @@
 import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import { openPageSession, type PageSession } from "../../operations/computer/page-session.ts";
-import { createPageView } from "../../operations/computer/page-view.ts";
+import { PageView } from "../../operations/computer/page-view.ts";
 import { LiveInput } from "./live-input.ts";
 import type { LiveViewMessage } from "./messages.ts";
 import type { ViewClipboard } from "./view-clipboard.ts";
@@ -55,7 +55,7 @@ export class Hand {
   }
 
   get clipboard(): Pick<ViewClipboard, "readClipboard" | "writeClipboard"> {
-    return this.#clipboard ?? createPageView(this.session);
+    return this.#clipboard ?? new PageView(this.session);
   }
 
   send(message: InputMessage): void {

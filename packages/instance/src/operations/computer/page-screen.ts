@@ -4,7 +4,7 @@ import { CdpError, type CdpConnection } from "../../browser/cdp/cdp-connection.t
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import { findVisiblePage } from "../../browser/pages/visible-page.ts";
 import { browserGone, openPageSession, type PageSession } from "./page-session.ts";
-import { createPageView } from "./page-view.ts";
+import { PageView } from "./page-view.ts";
 import type { Screen, View } from "../../browser/input/screen.ts";
 
 /** The page stays attached between calls, because a drag or a held button lasts longer than one call. */
@@ -34,7 +34,7 @@ export function createPageScreen(browser: Pick<BrowserSupervisor, "cdp">): Scree
           hint: "Open one over CDP, or with browsers.playwright.execute.",
         });
       const session = await openPageSession(cdp, targetId);
-      held = { session, view: createPageView(session) };
+      held = { session, view: new PageView(session) };
       return held.view;
     } catch (error) {
       if (!(error instanceof CdpError)) throw error;

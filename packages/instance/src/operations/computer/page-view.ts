@@ -30,11 +30,7 @@ interface Metrics {
   readonly ratio: number;
 }
 
-export function createPageView(session: PageSession): View {
-  return new PageView(session);
-}
-
-class PageView implements View {
+export class PageView implements View {
   readonly #session: PageSession;
   readonly #cdp: CdpConnection;
   readonly #sessionId: string;

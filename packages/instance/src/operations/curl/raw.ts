@@ -1,3 +1,4 @@
+import { readAtMost } from "@shoal/primitives/node";
 import { anySignal, messageOf } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { requestIdOf } from "@shoal/router/http";
@@ -139,17 +140,12 @@ function passedHeaders({ rawHeaders }: IncomingMessage): readonly (readonly [str
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxRequestBodyBytes)
-      throw new ServiceError(
-        413,
-        "payload_too_large",
-        `The body exceeds the limit of ${String(maxRequestBodyBytes)} bytes.`,
-      );
-    chunks.push(chunk);
-  }
-  return bytes === 0 ? undefined : Buffer.concat(chunks);
+  const bytes = await readAtMost(request, maxRequestBodyBytes);
+  if (bytes === undefined)
+    throw new ServiceError(
+      413,
+      "payload_too_large",
+      `The body exceeds the limit of ${String(maxRequestBodyBytes)} bytes.`,
+    );
+  return bytes.length === 0 ? undefined : bytes;
 }

@@ -1,8 +1,9 @@
+import { hasCode } from "@shoal/primitives";
 import { directoryMissing, notADirectory, notAFile } from "@shoal/contract/refusals";
 import type { FileInfo } from "@shoal/schemas";
 import { ServiceError } from "@shoal/router";
 import { lstat, readdir, stat, unlink } from "node:fs/promises";
-import { fileSystemError, hasCode, orServiceError } from "./errors.ts";
+import { fileSystemError, orServiceError } from "./errors.ts";
 import { readableName } from "./escaped-names.ts";
 import { describeFile, fileKind } from "./file-info.ts";
 import type { FileSystemLimits } from "./limits.ts";

@@ -22,10 +22,6 @@ export function tooLarge(...content: Parameters<typeof contentTooLarge>): Servic
   return ServiceError.of(contentTooLarge(...content));
 }
 
-export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && "code" in error && typeof error.code === "string" && codes.includes(error.code);
-}
-
 /** `action` continues "Cannot": `read`. Only `cause` contains the host's path. Does not translate bugs. */
 export function fileSystemError(error: unknown, action: string, path: string): unknown {
   if (!(error instanceof Error) || ServiceError.isInstance(error) || !("code" in error)) return error;

@@ -1,3 +1,4 @@
+import { hasCode } from "@shoal/primitives";
 import {
   destinationIsDirectory,
   directoryReplaces,
@@ -9,7 +10,7 @@ import { ServiceError } from "@shoal/router";
 import type { Stats } from "node:fs";
 import { cp, lstat, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileSystemError, hasCode, orServiceError } from "./errors.ts";
+import { fileSystemError, orServiceError } from "./errors.ts";
 import { fileKind } from "./file-info.ts";
 import { locate, parentPath, type SessionRoot } from "./paths.ts";
 import { isWithin, refuseProtected } from "./protected.ts";

@@ -1,8 +1,9 @@
+import { hasCode } from "@shoal/primitives";
 import { nameProblem as commonNameProblem, parentNotADirectory, pathProblem } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import { lstat, readlink, realpath } from "node:fs/promises";
 import { isAbsolute, join, posix, relative, sep } from "node:path";
-import { fileSystemError, hasCode, invalidInput } from "./errors.ts";
+import { fileSystemError, invalidInput } from "./errors.ts";
 
 export interface SessionRoot {
   /** The host's directory for `/`: `/` in a box, otherwise a directory that no API path leaves. Must exist. */

@@ -1,7 +1,8 @@
+import { hasCode } from "@shoal/primitives";
 import { ownerUnchangeable } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import { chmod, chown, readFile, stat } from "node:fs/promises";
-import { hasCode, invalidInput, orServiceError } from "./errors.ts";
+import { invalidInput, orServiceError } from "./errors.ts";
 import { hostPath, type SessionRoot } from "./paths.ts";
 import { refuseProtected } from "./protected.ts";
 

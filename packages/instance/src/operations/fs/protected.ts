@@ -1,8 +1,8 @@
+import { hasCode } from "@shoal/primitives";
 import { protectedPath, type ProtectedAction } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
-import { hasCode } from "./errors.ts";
 import { apiPath, segmentsOf, topOf, type SessionRoot } from "./paths.ts";
 
 export interface Doomed {

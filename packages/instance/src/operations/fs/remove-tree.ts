@@ -1,10 +1,10 @@
+import { hasCode } from "@shoal/primitives";
 import { spawn } from "node:child_process";
 import { existsSync, unlink } from "node:fs";
 import { readdir, rmdir, unlink as unlinkFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { setTimeout as delay } from "node:timers/promises";
-import { hasCode } from "./errors.ts";
 
 /** More concurrent calls would only queue. */
 const concurrency = 16;

@@ -1,9 +1,10 @@
+import { hasCode } from "@shoal/primitives";
 import { randomBytes } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import { chmod, mkdir, open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { hasCode, tooLarge } from "./errors.ts";
+import { tooLarge } from "./errors.ts";
 
 /** Names of unfinished files, which directory watches ignore. */
 export const temporaryNamePattern = /^\.shoal-[a-z0-9]+\.part$/;

@@ -1,10 +1,11 @@
+import { hasCode } from "@shoal/primitives";
 import { notAFile } from "@shoal/contract/refusals";
 import { ServiceError, type StreamFrame } from "@shoal/router";
 import type { LogEvent } from "@shoal/schemas";
 import { constants, type Stats } from "node:fs";
 import { open, stat, type FileHandle } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { hasCode, orServiceError } from "../fs/errors.ts";
+import { orServiceError } from "../fs/errors.ts";
 import { fileKind } from "../fs/file-info.ts";
 import { hostPath, type SessionRoot } from "../fs/paths.ts";
 

@@ -1,3 +1,4 @@
+import { hasCode } from "@shoal/primitives";
 import { SourceMap, stripTypeScriptTypes } from "node:module";
 import { inspect } from "node:util";
 import { constants, Script } from "node:vm";
@@ -60,10 +61,6 @@ function fromTypeScript(source: string): UserCode {
           JSON.parse(Buffer.from(encoded, "base64").toString()) as ConstructorParameters<typeof SourceMap>[0],
         );
   return runnable(written, map);
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }
 
 export function describeSyntaxError(error: unknown): string {

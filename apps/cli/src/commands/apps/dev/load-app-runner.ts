@@ -1,3 +1,4 @@
+import { hasCode } from "@shoal/primitives";
 import { ExitError } from "../../../core/errors.ts";
 import { exitCodes } from "../../../core/exit-codes.ts";
 
@@ -8,12 +9,7 @@ export async function loadAppRunner(): Promise<AppRunner> {
   try {
     return await import("@shoal/app-runner");
   } catch (error) {
-    if (
-      error instanceof Error &&
-      "code" in error &&
-      error.code === "ERR_MODULE_NOT_FOUND" &&
-      error.message.includes("@shoal/app-runner")
-    )
+    if (hasCode(error, "ERR_MODULE_NOT_FOUND") && error.message.includes("@shoal/app-runner"))
       throw new ExitError(
         exitCodes.start.status,
         "The package that runs apps is not installed.",

@@ -1,3 +1,4 @@
+import { readAtMost } from "@shoal/primitives/node";
 import { once } from "node:events";
 import {
   createServer,
@@ -141,14 +142,9 @@ export class ServiceRelay {
 }
 
 async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of incoming) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > maxRequestBytes) throw new RangeError("The body is too large.");
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks);
+  const bytes = await readAtMost(incoming, maxRequestBytes);
+  if (bytes === undefined) throw new RangeError("The body is too large.");
+  return bytes;
 }
 
 function fieldsIn(json: Buffer): Readonly<Record<string, unknown>> {

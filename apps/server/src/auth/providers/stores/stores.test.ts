@@ -6,12 +6,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { itemForDomain } from "../domain-match.ts";
 import type { CredentialProvider } from "../interface/credential-provider.ts";
 import { ProviderFailure } from "../interface/provider-failure.ts";
-import { createProviderHttp } from "../provider-http.ts";
+import { GuardedHttp } from "../provider-http.ts";
 import { connectIds, login, stores, type TestStore } from "../testing/stores.ts";
 import { ownKinds } from "./kinds.ts";
 
 const ruleWith = (...allowPrivateHosts: string[]) => createOutboundRule({ allowPrivateHosts });
-const http = createProviderHttp(ruleWith("127.0.0.1"));
+const http = new GuardedHttp(ruleWith("127.0.0.1"));
 const soon = () => AbortSignal.timeout(waitLimitMs);
 
 function opened(kind: string, store: TestStore, changes: { readonly token?: string } = {}): CredentialProvider {
@@ -134,7 +134,7 @@ it("has the kinds that the contract lists", () => {
 
 describe("addresses", () => {
   const get = (url: string, allowed: readonly string[] = []) =>
-    failureOf(createProviderHttp(ruleWith(...allowed)).send({ url, signal: soon() }));
+    failureOf(new GuardedHttp(ruleWith(...allowed)).send({ url, signal: soon() }));
 
   it.each([
     "http://127.0.0.1:1",

@@ -1,3 +1,4 @@
+import { hasCode } from "@shoal/primitives";
 import { browserOfEndedInvocation, browserOfMissingInvocation } from "@shoal/contract/refusals";
 import type { Database } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
@@ -26,7 +27,7 @@ const hasEnded = "SH409";
 
 /** Converts the refusal of a session whose invocation just ended to 409; returns other errors unchanged. */
 export function explainInvocation(error: unknown): unknown {
-  return error instanceof Error && "code" in error && error.code === hasEnded
+  return hasCode(error, hasEnded)
     ? ServiceError.of(browserOfEndedInvocation("detail" in error ? String(error.detail) : ""))
     : error;
 }

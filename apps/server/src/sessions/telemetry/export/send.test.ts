@@ -1,7 +1,8 @@
 import { createOutboundRule } from "@shoal/placement";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startCollector, type TestCollector } from "../../../testing/otlp-collector.ts";
-import { createSender, retryAfterOf } from "./send.ts";
+import { retryAfterOf } from "../../../host/guarded-request.ts";
+import { createSender } from "./send.ts";
 import { retryDelayMs } from "./session-export.ts";
 
 let collector: TestCollector;
@@ -83,7 +84,7 @@ it("honours Retry-After up to ten minutes, otherwise backs off exponentially", (
   const now = Date.parse("2026-01-31T12:00:00Z");
   expect(
     ["0", "12", "100000", "Sat, 31 Jan 2026 12:00:30 GMT", "Sat, 31 Jan 2026 11:00:00 GMT", "soon", undefined].map(
-      (header) => retryAfterOf(header, now),
+      (header) => retryAfterOf(header, 600_000, now),
     ),
   ).toEqual([0, 12_000, 600_000, 30_000, 0, undefined, undefined]);
   expect([1, 2, 3, 7, 50].map((failures) => [retryDelayMs(failures, 0), retryDelayMs(failures, 1)])).toEqual([

@@ -1,7 +1,9 @@
 import type { OutboundRule } from "@shoal/placement";
-import { anySignal } from "@shoal/primitives";
-import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { anySignal, codeOf } from "@shoal/primitives";
+import { readAtMost } from "@shoal/primitives/node";
+import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
+import { requestVia, retryAfterOf } from "../../../host/guarded-request.ts";
 import { logsUrl } from "../../../resources/telemetry-destinations/destination-rules.ts";
 import type { DestinationAddress } from "../../../resources/telemetry-destinations/destinations.ts";
 
@@ -28,32 +30,6 @@ const maxRetryAfterMs = 600_000;
 /** https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes */
 const retryable: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Returns milliseconds, at most ten minutes. */
-export function retryAfterOf(header: string | undefined, nowMs = Date.now()): number | undefined {
-  if (header === undefined) return undefined;
-  const waitMs = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - nowMs;
-  return Number.isNaN(waitMs) ? undefined : Math.min(maxRetryAfterMs, Math.max(0, waitMs));
-}
-
-async function beginningOf(answer: IncomingMessage): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    // Longer answers are not valid for logs.
-    if (size > maxAnswerBytes) return new Uint8Array();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-/** System and TLS codes only; messages might contain sent data. */
-function reasonOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string"
-    ? error.code
-    : "the connection broke";
-}
-
 export function createSender(rule: OutboundRule): Sender {
   // A pooled connection was checked when it was opened.
   const keep = { keepAlive: true, maxFreeSockets: 16, timeout: 30_000 };
@@ -69,25 +45,21 @@ export function createSender(rule: OutboundRule): Sender {
       const url = logsUrl(to.endpoint);
       const decision = await rule.decide(url);
       if (!decision.allowed) return { outcome: "later", why: `its address is not allowed: ${decision.because}` };
-      const { lookup } = decision;
       const timeout = AbortSignal.timeout(requestTimeoutMs);
-      const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
       try {
-        const isTls = url.protocol === "https:";
-        const outgoing = (isTls ? httpsRequest : httpRequest)(url, {
+        const answer = await requestVia(decision.lookup, url, {
           method: "POST",
-          agent: isTls ? agents["https:"] : agents["http:"],
-          lookup,
+          agent: url.protocol === "https:" ? agents["https:"] : agents["http:"],
           signal: anySignal([signal, timeout]),
-          headers: { "user-agent": "shoal", ...to.headers, "content-type": contentType, "content-length": body.length },
+          headers: { ...to.headers, "content-type": contentType, "content-length": body.length },
+          body,
         });
-        outgoing.on("response", resolve).on("error", reject).end(body);
-        const answer = await promise;
         const { statusCode: status = 0, headers } = answer;
-        const content = await beginningOf(answer);
+        // Longer answers are not valid for logs.
+        const content = (await readAtMost(answer, maxAnswerBytes)) ?? new Uint8Array();
         if (status >= 200 && status < 300) return { outcome: "taken", answer: content };
         if (!retryable.has(status)) return { outcome: "refused", why: `it answered ${String(status)}` };
-        const retryAfterMs = retryAfterOf(headers["retry-after"]);
+        const retryAfterMs = retryAfterOf(headers["retry-after"], maxRetryAfterMs);
         return {
           outcome: "later",
           why: `it answered ${String(status)}`,
@@ -96,7 +68,10 @@ export function createSender(rule: OutboundRule): Sender {
       } catch (error) {
         return {
           outcome: "later",
-          why: timeout.aborted || signal.aborted ? "it did not answer in time" : reasonOf(error),
+          why:
+            timeout.aborted || signal.aborted
+              ? "it did not answer in time" // System and TLS codes only; messages might contain sent data.
+              : (codeOf(error) ?? "the connection broke"),
         };
       }
     },

@@ -10,12 +10,6 @@ export interface ConnectionEvents {
   over(title: string, text: string, recordingUrl?: string): void;
 }
 
-export interface Connection {
-  readonly send: (message: ViewerMessage) => void;
-  /** Reconnects immediately instead of after the pause. */
-  readonly retry: () => void;
-}
-
 const firstPauseMs = 300;
 const longestPauseMs = 10_000;
 const endings: Readonly<Record<string, string>> = {
@@ -28,7 +22,7 @@ const endings: Readonly<Record<string, string>> = {
 };
 
 export function connect(address: string, viewer: string, events: ConnectionEvents): Connection {
-  const connection = new SessionConnection(address, viewer, events);
+  const connection = new Connection(address, viewer, events);
   connection.open();
   addEventListener("online", connection.retry);
   document.addEventListener("visibilitychange", () => {
@@ -37,7 +31,7 @@ export function connect(address: string, viewer: string, events: ConnectionEvent
   return connection;
 }
 
-class SessionConnection implements Connection {
+class Connection {
   readonly #address: string;
   readonly #options: URLSearchParams;
   readonly #events: ConnectionEvents;
@@ -57,6 +51,7 @@ class SessionConnection implements Connection {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   };
 
+  /** Reconnects immediately instead of after the pause. */
   readonly retry = (): void => {
     if (!this.#isOver && this.#socket === undefined && this.#timer !== undefined) this.open();
   };

@@ -1,9 +1,9 @@
+import { hasCode } from "@shoal/primitives";
 import { notAFile } from "@shoal/contract/refusals";
 import { constants, type Stats } from "node:fs";
 import { chmod, chown, lstat, open, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ServiceError } from "@shoal/router";
-import { hasCode } from "../errors.ts";
 import { fileKind } from "../file-info.ts";
 import { locate, type SessionRoot } from "../paths.ts";
 import { makeDirectories } from "../temporary.ts";

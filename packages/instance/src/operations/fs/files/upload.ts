@@ -1,3 +1,4 @@
+import { hasCode } from "@shoal/primitives";
 import {
   destinationBelowFile,
   duplicatePart,
@@ -14,7 +15,7 @@ import { copyFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
-import { hasCode, invalidInput, orServiceError } from "../errors.ts";
+import { invalidInput, orServiceError } from "../errors.ts";
 import type { FileSystemLimits } from "../limits.ts";
 import { normalisePath, type SessionRoot } from "../paths.ts";
 import { findTarget, placeFile, type FileTarget } from "./targets.ts";

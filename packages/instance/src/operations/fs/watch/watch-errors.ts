@@ -1,9 +1,6 @@
+import { codeOf, hasCode } from "@shoal/primitives";
 import { watchedPathMissing, watchedPathNotADirectory } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
-
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}
 
 export function isMissing(error: unknown): boolean {
   const code = codeOf(error);
@@ -17,7 +14,7 @@ export function isForbidden(error: unknown): boolean {
 
 /** The path may become accessible later: its directory is unreadable, or the path is above the system's limit. */
 export function isOutOfReach(error: unknown): boolean {
-  return isForbidden(error) || codeOf(error) === "ENAMETOOLONG";
+  return isForbidden(error) || hasCode(error, "ENAMETOOLONG");
 }
 
 export function watchError(error: unknown, path: string): ServiceError {

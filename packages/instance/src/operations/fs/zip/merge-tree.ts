@@ -1,9 +1,9 @@
+import { hasCode } from "@shoal/primitives";
 import { notADirectory, notAFile } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import type { Stats } from "node:fs";
 import { lstat, readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { hasCode } from "../errors.ts";
 import { fileKind } from "../file-info.ts";
 
 export interface MergeDestination {

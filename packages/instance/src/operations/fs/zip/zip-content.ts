@@ -1,9 +1,9 @@
+import { hasCode } from "@shoal/primitives";
 import { unreadableArchive } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import type { FileHandle } from "node:fs/promises";
 import { crc32, inflateRawSync } from "node:zlib";
 import type { Entry, ZipFile } from "yauzl";
-import { hasCode } from "../errors.ts";
 import { unsafe, type DeclaredEntry } from "./zip-plan.ts";
 
 export interface Archive {

@@ -1,9 +1,10 @@
+import { hasCode } from "@shoal/primitives";
 import { notADirectory } from "@shoal/contract/refusals";
 import { ServiceError, type BytesReply } from "@shoal/router";
 import { constants, type Stats } from "node:fs";
 import { lstat, open, readdir, readlink, stat, type FileHandle } from "node:fs/promises";
 import { Readable } from "node:stream";
-import { hasCode, orServiceError } from "../errors.ts";
+import { orServiceError } from "../errors.ts";
 import { fileKind } from "../file-info.ts";
 import { baseName, hostPath, type SessionRoot } from "../paths.ts";
 import { temporaryNamePattern } from "../temporary.ts";

@@ -5,7 +5,7 @@ import type { SessionRoot } from "../../fs/paths.ts";
 import type { Keyboard } from "../../computer/keyboard.ts";
 import { pressChord } from "../../computer/typing.ts";
 import { createKeyboard } from "../../computer/keyboard.ts";
-import { createPageView } from "../../computer/page-view.ts";
+import { PageView } from "../../computer/page-view.ts";
 import { describeElement } from "../tabs/page-errors.ts";
 import type { Act } from "./act-fields.ts";
 import type { ActRun } from "./act-run.ts";
@@ -57,7 +57,7 @@ export class ActTools {
     this.run = run;
     this.pages = pages;
     this.tab = tab;
-    this.view = createPageView(tab.page.session);
+    this.view = new PageView(tab.page.session);
     this.keyboard = createKeyboard(this.view);
     this.pointer = new Pointer(run, this.keyboard);
     this.actionable = new Actionable(pages, tab, run, act.timeout_ms);

@@ -1,7 +1,8 @@
+import { hasCode } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
-import { hasCode, invalidInput } from "../../fs/errors.ts";
+import { invalidInput } from "../../fs/errors.ts";
 import type { ChildEvents, RunningChild } from "./running-child.ts";
 import { type Command, type CommandRequest, type CommandSurroundings, findCommand } from "../command.ts";
 import { commandMark, type InSession, type StartedCommand } from "./escaped-processes.ts";

@@ -3,7 +3,7 @@ const firstBytes = 256;
 /** One buffer: a list of one-byte chunks from a hostile sender would take a hundred times the memory. */
 export class BoundedBytes {
   readonly #maxBytes: number;
-  #buffer: Buffer = Buffer.alloc(0);
+  #buffer: Buffer<ArrayBuffer> = Buffer.alloc(0);
   #length = 0;
 
   constructor(maxBytes: number) {
@@ -23,7 +23,7 @@ export class BoundedBytes {
     return taken.length === piece.length;
   }
 
-  take(): Buffer {
+  take(): Buffer<ArrayBuffer> {
     const gathered = this.#buffer.subarray(0, this.#length);
     this.#buffer = Buffer.alloc(0);
     this.#length = 0;
@@ -36,4 +36,14 @@ export class BoundedBytes {
     this.#buffer.copy(grown, 0, 0, this.#length);
     this.#buffer = grown;
   }
+}
+
+/** Reads `source` to its end. Returns `undefined` if it has more than `maxBytes`; a stream is closed then. */
+export async function readAtMost(
+  source: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Buffer<ArrayBuffer> | undefined> {
+  const bytes = new BoundedBytes(maxBytes);
+  for await (const piece of source) if (!bytes.append(piece)) return undefined;
+  return bytes.take();
 }
