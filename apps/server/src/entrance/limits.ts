@@ -21,7 +21,7 @@ export function limitsFeature(
   });
   const rateLimits = createRateLimits(rateRulesOf(settings));
   if (!database.embedded) {
-    const shared = shareUses(database, rateLimits, serverId, log);
+    const shared = shareUses({ database, log, serverId }, rateLimits);
     cleanup.add("rate limits across servers", () => shared.stop());
   }
   return { provides: { overload, rateLimits } } satisfies Feature;

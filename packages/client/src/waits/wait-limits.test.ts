@@ -30,7 +30,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 it("waits longer than the limit of a request if the service was asked to wait", async () => {
   const { auth, browsers, vaults } = shoal;
-  const seconds = 1;
+  const seconds = 50;
   expect((await vaults.items.get("team", "login", { wait: seconds })).key).toBe("login");
   expect(await vaults.items.events("team", "login", { wait: seconds })).toEqual([]);
   expect((await auth.connections.check("shop", { wait_seconds: seconds })).id).toBe("check");

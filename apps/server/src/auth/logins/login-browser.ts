@@ -171,13 +171,13 @@ async function createSession(
 }
 
 async function whileProfileIsBusy(create: () => Promise<string>, signal: AbortSignal): Promise<string> {
-  const deadline = Date.now() + profileWaitMs;
+  const deadline = performance.now() + profileWaitMs;
   for (;;) {
     try {
       return await create();
     } catch (error) {
       const isBusy = ServiceError.isInstance(error) && error.status === 409;
-      if (!isBusy || Date.now() > deadline) throw error;
+      if (!isBusy || performance.now() > deadline) throw error;
       await delay(profileLookMs, undefined, { signal });
     }
   }

@@ -48,7 +48,7 @@ export function createIdempotency(parts: {
 
   async function answer(claim: Claim, attempt: Attempt): Promise<unknown> {
     const name = nameOf(claim);
-    const deadline = Date.now() + patienceMs;
+    const deadline = performance.now() + patienceMs;
     for (;;) {
       const mine = running.get(name);
       if (mine === undefined) {
@@ -63,11 +63,11 @@ export function createIdempotency(parts: {
       } else {
         if (mine.fingerprint !== claim.fingerprint) throw keyOfAnotherRequest(claim.key);
         const done = mine.done.catch(() => undefined);
-        await pTimeout(done, { milliseconds: Math.max(1, deadline - Date.now()), fallback: () => undefined });
+        await pTimeout(done, { milliseconds: Math.max(1, deadline - performance.now()), fallback: () => undefined });
       }
       const first = await recall(claim);
       if (first !== undefined) return replay(first);
-      if (Date.now() >= deadline) {
+      if (performance.now() >= deadline) {
         throw new ServiceError(
           409,
           "conflict",

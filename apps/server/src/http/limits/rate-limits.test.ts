@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 import { refusedUpgrade } from "../../testing/upgrade.ts";
 import { addressSubject, createRateLimits, type RateLimitRules, type RateLimits, type Uses } from "./rate-limits.ts";
@@ -174,12 +174,49 @@ describe("over several servers", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  /** Every change is recent, however long the test takes. */
+  const share = (serverId: string, limits: Parameters<typeof shareUses>[1]) =>
+    shareUses({ database, log: pino({ level: "silent" }), serverId, recentSeconds: 86_400 }, limits);
+
+  it("charges nothing after a pause, in which the limits have recovered", async () => {
+    // Only the test exchanges.
+    vi.useFakeTimers({ toFake: ["setInterval"] });
+    let nowMs = performance.now();
+    vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      vi.useRealTimers();
+    });
+    let charged = 0;
+    const told = [1, 2, 3];
+    const teller = { takeUses: () => new Map([["key:paused", told.shift() ?? 0]]), charge: silent };
+    const listener = {
+      takeUses: () => new Map<string, number>(),
+      charge(uses: Uses) {
+        charged += uses.get("key:paused") ?? 0;
+      },
+    };
+    const telling = share("nine", teller);
+    const listening = share("ten", listener);
+    for (const [pauseMs, expected] of [
+      [0, 1],
+      [86_400_000, 1],
+      [86_399_999, 4],
+    ] as const) {
+      nowMs += pauseMs;
+      await telling.exchange();
+      await listening.exchange();
+      expect(charged).toBe(expected);
+    }
+    for (const shared of [telling, listening]) await shared.stop();
+  });
+
   it("counts requests that the other servers admitted", async () => {
     // The clock is frozen, so that nothing refills.
     const rules = { ...none, perKey: 30, perOrganization: 50 };
     const servers = ["one", "two"].map((id) => {
       const limits = createRateLimits(rules, () => 0);
-      return { limits, shared: shareUses(database, limits, id, pino({ level: "silent" })) };
+      return { limits, shared: share(id, limits) };
     });
     const [one, two] = servers;
     if (one === undefined || two === undefined) throw new Error("There are two.");
@@ -207,7 +244,7 @@ describe("over several servers", () => {
   it("counts requests without a valid key that the other servers refused", async () => {
     const servers = ["three", "four"].map((id) => {
       const limits = createRateLimits({ ...none, refusedPerAddress: 10 }, () => 0);
-      return { limits, shared: shareUses(database, limits, id, pino({ level: "silent" })) };
+      return { limits, shared: share(id, limits) };
     });
     const [three, four] = servers;
     if (three === undefined || four === undefined) throw new Error("There are two.");
@@ -228,7 +265,7 @@ describe("over several servers", () => {
   it("adds up the limits of keys, and writes few rows, while very many addresses are refused", async () => {
     const servers = ["five", "six"].map((id) => {
       const limits = createRateLimits({ ...none, perKey: 30, refusedPerAddress: 10 }, () => 0);
-      return { limits, shared: shareUses(database, limits, id, pino({ level: "silent" })) };
+      return { limits, shared: share(id, limits) };
     });
     const [five, six] = servers;
     if (five === undefined || six === undefined) throw new Error("There are two.");
@@ -257,7 +294,6 @@ describe("over several servers", () => {
       new Map([["key:told", 1]]),
     ];
     let charged = 0;
-    const log = pino({ level: "silent" });
     const teller = { takeUses: () => reported.shift() ?? new Map<string, number>(), charge: silent };
     const listener = {
       takeUses: () => new Map<string, number>(),
@@ -265,8 +301,8 @@ describe("over several servers", () => {
         charged += uses.get("key:told") ?? 0;
       },
     };
-    const telling = shareUses(database, teller, "seven", log);
-    const listening = shareUses(database, listener, "eight", log);
+    const telling = share("seven", teller);
+    const listening = share("eight", listener);
     for (let count = reported.length; count > 0; count -= 1)
       for (const shared of [telling, listening]) await shared.exchange();
     // A timer also exchanges, so the number of exchanges is open.

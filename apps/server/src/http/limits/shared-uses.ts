@@ -11,10 +11,16 @@ export interface SharedUses {
 }
 
 const everyMs = 1000;
-/** Older changes were read by an earlier exchange. After a longer pause, the buckets have refilled anyway. */
-const recentSeconds = 5;
 const keptSeconds = 120;
 const maxSubjects = 20_000;
+
+interface ShareOptions {
+  readonly database: Database;
+  readonly log: Log;
+  readonly serverId: string;
+  /** Older changes were read by an earlier exchange. After a longer pause, the buckets have refilled anyway. */
+  readonly recentSeconds?: number;
+}
 
 interface Heard {
   readonly server_id: string;
@@ -28,11 +34,10 @@ interface Heard {
  * limit is therefore exceeded by at most one second of requests, and requests cost no round trip.
  */
 export function shareUses(
-  { query }: Database,
+  { database, log, serverId, recentSeconds = 5 }: ShareOptions,
   limits: Pick<RateLimits, "charge" | "takeUses">,
-  serverId: string,
-  log: Log,
 ): SharedUses {
+  const { query } = database;
   const heardKeys = recentlyUsed<number>(maxSubjects);
   // Separate, so that a flood of addresses evicts no keys.
   const heardAddresses = recentlyUsed<number>(maxSubjects);

@@ -1,5 +1,5 @@
 import { ApiKey, CreatedApiKey } from "@shoal/schemas";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createId } from "@shoal/primitives";
 import { startTestServer, type TestRequest, type TestServer } from "../../testing/test-server.ts";
 
@@ -68,12 +68,15 @@ describe("authentication", () => {
   it("rejects a cached key as soon as it expires", async () => {
     const made = await create({ name: "expiring", days_to_expire: 1 });
     expect(daysUntil(made.expires_at)).toBe(1);
-    await server.database.query
-      .updateTable("api_keys")
-      .set({ expires_at: new Date(Date.now() + 400).toISOString() })
-      .where("id", "=", made.id)
-      .execute();
-    await expect.poll(() => works(made.key)).toBe(false);
+    expect(await works(made.key)).toBe(true);
+    const expiresAtMs = Date.parse(made.expires_at ?? "");
+    vi.useFakeTimers({ toFake: ["Date"], now: expiresAtMs - 1 });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    expect(await works(made.key)).toBe(true);
+    vi.setSystemTime(expiresAtMs);
+    expect(await works(made.key)).toBe(false);
     expect((await server.request("GET", "/profiles", { key: made.key })).body).toMatchObject({
       message: expect.stringContaining("expired at") as unknown,
     });

@@ -54,11 +54,11 @@ export class InvokedSessions {
     if (numUpdatedRows === 0n) return;
     await sql`select pg_notify('shoal_changes', ${`invocations:${invocationId}`})`.execute(this.#query);
     await this.#endHere(invocationId);
-    const deadline = Date.now() + patienceMs;
+    const deadline = performance.now() + patienceMs;
     for (;;) {
       const [left] = await this.#active(invocationId).select("server_id").where("invocation_over", "=", true).execute();
       if (left === undefined) return;
-      if (Date.now() > deadline)
+      if (performance.now() > deadline)
         throw new ServiceError(
           503,
           "server_unreachable",

@@ -19,15 +19,15 @@ const systemRm = process.platform === "win32" ? undefined : ["/bin/rm", "/usr/bi
  * @throws `ENOTEMPTY` when the tree was never empty, otherwise the system's refusal.
  */
 export async function removeTree(path: string, busyMs: number): Promise<void> {
-  const end = Date.now() + longestMs;
+  const end = performance.now() + longestMs;
   if (systemRm !== undefined && (await runRm(systemRm, path, longestMs))) return;
-  const busyEnd = Math.min(end, Date.now() + busyMs);
+  const busyEnd = Math.min(end, performance.now() + busyMs);
   for (;;) {
     try {
       await removeOnce(Buffer.from(path), end);
       return;
     } catch (error) {
-      if (!hasCode(error, "ENOTEMPTY", "EEXIST") || Date.now() >= busyEnd) throw error;
+      if (!hasCode(error, "ENOTEMPTY", "EEXIST") || performance.now() >= busyEnd) throw error;
       await delay(10);
     }
   }
@@ -73,7 +73,7 @@ async function removeOnce(path: Buffer, end: number): Promise<void> {
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, places.length) }, unlinkRest));
   for (const { isDirectory, place } of places) {
-    if (Date.now() > end) throw Object.assign(new Error("not gone in time"), { code: "ENOTEMPTY" });
+    if (performance.now() > end) throw Object.assign(new Error("not gone in time"), { code: "ENOTEMPTY" });
     if (isDirectory) await removeOnce(place, end);
   }
   await rmdir(path).catch(ignoreMissing);
