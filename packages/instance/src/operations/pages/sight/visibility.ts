@@ -7,13 +7,13 @@ import type { Box, DocumentNodes } from "./document-nodes.ts";
 import { isSlanted, isTurnedAway, multiplied, type Turn, turnOf, unturned } from "./facing.ts";
 import { leavesMost } from "./masks.ts";
 import { drawnShapes } from "./drawn-shapes.ts";
+import { isSkipped } from "./skipped.ts";
 import { type Anchor, type Painted, Painting } from "./painting.ts";
 
 /** Text below these limits cannot be read by a person. */
 const leastOpacity = 0.05;
 const leastFontPixels = 3;
-/** In pixels. */
-const leastStroke = 0.5;
+const leastStrokePixels = 0.5;
 /** A higher inline box has words in several lines. */
 const mostLineHeights = 2;
 
@@ -157,7 +157,7 @@ export class Visibility {
     const style = this.#styleOf(node);
     const colours = [this.#textColourOf(node, around)];
     const [width = "", ...line] = style("-webkit-text-stroke").split(" ");
-    if (Number.parseFloat(width) >= leastStroke) colours.push(colourOf(line.join(" ")));
+    if (Number.parseFloat(width) >= leastStrokePixels) colours.push(colourOf(line.join(" ")));
     return around.isDrawing ? colours : [...colours, ...shadowColours(style("text-shadow"))];
   }
 
@@ -186,6 +186,7 @@ export class Visibility {
   #read(node: number): Surroundings {
     const nodes = this.#nodes;
     const around = this.#surroundings[nodes.parentOf(node)] ?? outermost;
+    if (!around.isCut && isSkipped(nodes, node)) return { ...around, isCut: true };
     if (!nodes.isElement(node)) return around;
     const isAriaHidden = around.isAriaHidden || this.#isAriaHidden(node);
     if (around.isCut || !nodes.hasLayout(node))

@@ -22,6 +22,13 @@ const kinds: Readonly<Record<string, readonly Row[]>> = {
       `heading 2 "1. Intro"\nheading 2 "2. Use"\nOnly 10%\nInbox\n3 new\nNext`,
     ],
   ],
+  "parts that were shown before": [
+    [
+      `<details open id=d><summary>More</summary>Words <button>In</button><p><input aria-label=F></p></details><div id=h>Words <button>Skipped</button> <div><img alt=pic width=50 height=50></div></div><div id=u><button>Found</button></div><p>End</p>`,
+      `button "More" [e] [collapsed]\nEnd`,
+      `document.body.offsetWidth; d.open = false; h.style.contentVisibility = "hidden"; u.hidden = "until-found"; undefined`,
+    ],
+  ],
   "numbers of items": [
     [
       `<ol start=3><li>three<li>four<ul><li>in</ul></ol><ol type=a><li>alpha<li><button>Beta</button></ol><ol reversed><li>x<li value=7>y</ol><ol style="list-style:none"><li>plain</ol><ol><li style="list-style-type:'[e9] '">words</ol>`,
