@@ -57,32 +57,41 @@ describe.each(placements)("Playwright's own protocol, in the placement $title", 
       ["1.59", chromium159 as unknown as BrowserType, false],
       ["1.62", chromium162 as unknown as BrowserType, true],
       ["1.65", chromium, true],
-    ])("serves Playwright %s: pages, routes, uploads, downloads, traces and HAR", async (version, client, hasHar) => {
-      const folder = join(test.folder, version);
-      await mkdir(folder, { recursive: true });
-      await writeFile(join(folder, "letter.txt"), "hello from here");
-      const browser = await client.connect(socket());
-      await follow(browser, async () => {
-        expect(browser.contexts()).toHaveLength(1);
-        const context = await browser.newContext(hasHar ? { recordHar: { path: join(folder, "a.har") } } : {});
-        await context.tracing.start({ screenshots: true, snapshots: true });
-        await context.route("**/data", (route) => route.fulfill({ body: "routed" }));
-        const page = await context.newPage();
-        await page.goto(site.url);
-        expect(await page.title()).toBe("shop");
-        expect(await page.evaluate(async () => (await fetch("/data")).text())).toBe("routed");
-        await page.locator("input").setInputFiles(join(folder, "letter.txt"));
-        const text = await page.evaluate("document.querySelector('input').files[0].text()");
-        expect(text).toBe("hello from here");
-        const [download] = await Promise.all([page.waitForEvent("download"), page.locator("a").click()]);
-        await download.saveAs(join(folder, "saved.txt"));
-        expect(await readFile(join(folder, "saved.txt"), "utf8")).toBe("a file");
-        await context.tracing.stop({ path: join(folder, "trace.zip") });
-        expect((await stat(join(folder, "trace.zip"))).size).toBeGreaterThan(1_000);
-        await context.close();
-        if (hasHar) expect(await readFile(join(folder, "a.har"), "utf8")).toContain(`${site.url}data`);
-      });
-    });
+    ])(
+      "serves Playwright %s: pages, routes, uploads, downloads, traces, HAR and videos",
+      async (version, client, hasHar) => {
+        const folder = join(test.folder, version);
+        await mkdir(folder, { recursive: true });
+        await writeFile(join(folder, "letter.txt"), "hello from here");
+        const browser = await client.connect(socket());
+        await follow(browser, async () => {
+          expect(browser.contexts()).toHaveLength(1);
+          const context = await browser.newContext({
+            recordVideo: { dir: folder, size: { width: 320, height: 180 } },
+            ...(hasHar && { recordHar: { path: join(folder, "a.har") } }),
+          });
+          await context.tracing.start({ screenshots: true, snapshots: true });
+          await context.route("**/data", (route) => route.fulfill({ body: "routed" }));
+          const page = await context.newPage();
+          await page.goto(site.url);
+          expect(await page.title()).toBe("shop");
+          expect(await page.evaluate(async () => (await fetch("/data")).text())).toBe("routed");
+          await page.locator("input").setInputFiles(join(folder, "letter.txt"));
+          const text = await page.evaluate("document.querySelector('input').files[0].text()");
+          expect(text).toBe("hello from here");
+          const [download] = await Promise.all([page.waitForEvent("download"), page.locator("a").click()]);
+          await download.saveAs(join(folder, "saved.txt"));
+          expect(await readFile(join(folder, "saved.txt"), "utf8")).toBe("a file");
+          await context.tracing.stop({ path: join(folder, "trace.zip") });
+          expect((await stat(join(folder, "trace.zip"))).size).toBeGreaterThan(1_000);
+          await context.close();
+          await page.video()?.saveAs(join(folder, "page.webm"));
+          // The beginning of a WebM file.
+          expect((await readFile(join(folder, "page.webm"))).readUInt32BE(0)).toBe(0x1a45dfa3);
+          if (hasHar) expect(await readFile(join(folder, "a.har"), "utf8")).toContain(`${site.url}data`);
+        });
+      },
+    );
 
     it("connects by http, by a header and by the address of a session", async () => {
       await follow(await chromium.connect(socket().replace(/^ws/, "http")));

@@ -14,13 +14,13 @@ export const playwright: Door = {
       change: '`chromium.connect("wss://shoal.example/playwright?token=KEY")`',
       tests: {
         [tests]: [
-          "serves Playwright %s: pages, routes, uploads, downloads, traces and HAR",
+          "serves Playwright %s: pages, routes, uploads, downloads, traces, HAR and videos",
           "connects by http, by a header and by the address of a session",
           "applies the network rules of the session to requests of contexts",
         ],
       },
-      flow: "pages, routes, files of your machine, downloads, traces, HAR",
-      limits: "No video, no client certificates, no `exposeNetwork`, and no HAR with 1.59.",
+      flow: "pages, routes, files of your machine, downloads, traces, HAR, videos",
+      limits: "No client certificates, no `exposeNetwork`, and no HAR with 1.59. Videos need ffmpeg in the session.",
       code: `import { chromium } from "playwright-core";
 
 const browser = await chromium.connect(\`${address}\${process.env.SHOAL_API_KEY}\`);
@@ -58,7 +58,7 @@ const page = await browser.newPage();`,
         ],
       },
       flow: "files of your machine, `save_as`",
-      limits: "No video, no client certificates.",
+      limits: "No client certificates. Videos need ffmpeg in the session.",
       code: `import os
 from playwright.sync_api import sync_playwright
 

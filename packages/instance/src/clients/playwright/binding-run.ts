@@ -3,8 +3,10 @@ import { mkdir, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
+import { findProgram } from "../../system/find-program.ts";
 import type { CdpGateway } from "../cdp/gateway.ts";
 import { BindingProcess, type BindingProcessOptions, type BoundEndpoint } from "./binding-process.ts";
+import { Videos } from "./videos.ts";
 
 export interface BindingRunOptions extends Omit<BindingProcessOptions, "onExit"> {
   /** Folder that API paths start from. */
@@ -12,6 +14,8 @@ export interface BindingRunOptions extends Omit<BindingProcessOptions, "onExit">
   readonly cdp: Pick<CdpGateway, "upgrade">;
   /** Port of the egress forwarder. */
   readonly exitPort: number;
+  /** Folder of videos that are being encoded. */
+  readonly videoFolder: string;
 }
 
 /** A process of Playwright's protocol from its first client to its last one, with its files and its way to the browser. */
@@ -20,13 +24,20 @@ export class BindingRun {
   readonly #clients = new Set<Socket>();
   readonly #door: Server;
   readonly #doorPath = `/${randomBytes(16).toString("hex")}`;
+  readonly #videoPath = `${this.#doorPath}/video`;
   readonly #started: Promise<BindingProcess>;
+  #videos: Videos | undefined;
   #lastId = 0;
   #isOver = false;
 
   constructor(options: BindingRunOptions) {
     this.#options = options;
-    this.#door = createServer((_, response) => response.writeHead(404).end());
+    // A video is one request from its first frame to its last one.
+    this.#door = createServer({ requestTimeout: 0 }, (request, response) => {
+      const isVideo = request.method === "POST" && request.url?.split("?", 1)[0] === this.#videoPath;
+      if (isVideo && this.#videos !== undefined) void this.#videos.answer(request, response);
+      else response.writeHead(404).end();
+    });
     this.#door.on("upgrade", (request, socket, head) => {
       // The process is a CDP client of the session, with the same limits as others.
       if (request.url === this.#doorPath && socket instanceof Socket) options.cdp.upgrade(request, socket, head);
@@ -54,12 +65,16 @@ export class BindingRun {
     await mkdir(folder, { recursive: true });
     const { exitPort, root } = this.#options;
     const { port } = this.#door.address() as AddressInfo;
-    return binding.open({ id, cdp: `ws://127.0.0.1:${String(port)}${this.#doorPath}`, root, folder, exitPort });
+    const host = `127.0.0.1:${String(port)}`;
+    const videos = this.#videos && { videos: `http://${host}${this.#videoPath}` };
+    return binding.open({ id, cdp: `ws://${host}${this.#doorPath}`, root, folder, exitPort, ...videos });
   }
 
   async #start(): Promise<BindingProcess> {
-    const { folder } = this.#options;
+    const { folder, videoFolder } = this.#options;
     await mkdir(folder, { recursive: true });
+    const ffmpeg = await findProgram("ffmpeg");
+    if (ffmpeg !== undefined) this.#videos = new Videos({ program: ffmpeg, folder: videoFolder });
     const listening = Promise.withResolvers<void>();
     this.#door.once("error", listening.reject).listen(0, "127.0.0.1", listening.resolve);
     await listening.promise;
@@ -87,6 +102,7 @@ export class BindingRun {
     this.#isOver = true;
     this.#door.close();
     void remove(this.#options.folder);
+    void this.#videos?.remove();
   }
 }
 

@@ -5,6 +5,7 @@ import { limitServerBrowser, refuseOtherServers, serverBrowserOf } from "./bound
 import type { AdmittedMessage, BindingMessage, CloseMessage, OpenMessage } from "./messages.ts";
 import { connectSession } from "./session-transport.ts";
 import { SocketLimits } from "./socket-limits.ts";
+import { sendVideosTo } from "./video-worker.ts";
 
 type Message = OpenMessage | CloseMessage | AdmittedMessage;
 
@@ -13,6 +14,7 @@ export function runBinding(): void {
   const limits = new SocketLimits();
   limits.apply();
   const binding = new Binding(limits);
+  sendVideosTo(() => binding.videos);
   // One client must not end the others.
   process.on("uncaughtException", () => undefined);
   process.on("disconnect", () => process.exit());
@@ -33,6 +35,8 @@ class Binding {
   readonly #clients = new Map<number, Promise<Browser>>();
   readonly #asks = new Map<number, PromiseWithResolvers<number>>();
   #asked = 0;
+  /** Address of the instance for all clients. */
+  videos: string | undefined;
 
   constructor(limits: SocketLimits) {
     this.#limits = limits;
@@ -40,12 +44,14 @@ class Binding {
 
   async open(message: OpenMessage): Promise<void> {
     const { id } = message;
+    this.videos = message.videos;
     const browser = this.#connect(message);
     this.#clients.set(id, browser);
     try {
       const bound = await browser;
       const server = serverBrowserOf(bound);
-      limitServerBrowser(server, { exitPort: message.exitPort, admit: (proxy) => this.#admit(proxy) });
+      const hasVideos = message.videos !== undefined;
+      limitServerBrowser(server, { exitPort: message.exitPort, hasVideos, admit: (proxy) => this.#admit(proxy) });
       const { endpoint } = await bound.bind("session", { host: "127.0.0.1", port: 0 });
       refuseOtherServers(server);
       const { pathname, port } = new URL(endpoint);

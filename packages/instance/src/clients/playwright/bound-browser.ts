@@ -23,7 +23,8 @@ interface ServerContext {
 interface ContextOptions {
   readonly clientCertificates?: readonly unknown[];
   readonly proxy?: Proxy & { readonly bypass?: string };
-  readonly recordVideo?: unknown;
+  /** Each page's file is in the folder of the client. */
+  recordVideo?: { dir?: string };
 }
 
 interface Proxy {
@@ -36,6 +37,7 @@ interface Proxy {
 export type AdmitRequest = (proxy: ContextProxy | undefined) => Promise<number>;
 
 export interface ServerBrowserLimits {
+  readonly hasVideos: boolean;
   readonly exitPort: number;
   readonly admit: AdmitRequest;
 }
@@ -69,7 +71,9 @@ export function limitServerBrowser(browser: ServerBrowser, limits: ServerBrowser
   if (browser._defaultContext !== null) limitRequests(browser._defaultContext, undefined, limits);
   const create = browser.newContext.bind(browser);
   browser.newContext = async (progress, wanted) => {
-    refuseOptions(wanted);
+    refuseOptions(wanted, limits);
+    // The folder is one of the client's machine.
+    delete wanted.recordVideo?.dir;
     const context = await create(progress, wanted);
     limitRequests(context, wanted.proxy, limits);
     return context;
@@ -84,10 +88,13 @@ export function refuseOtherServers(browser: ServerBrowser): void {
   browser.stopServer = refuse;
 }
 
-function refuseOptions({ clientCertificates, recordVideo }: ContextOptions): void {
-  if (recordVideo !== undefined)
+function refuseOptions(
+  { clientCertificates, recordVideo }: ContextOptions,
+  { hasVideos }: Pick<ServerBrowserLimits, "hasVideos">,
+): void {
+  if (recordVideo !== undefined && !hasVideos)
     throw new Error(
-      "recordVideo is not available over this connection. Record the session with browsers.replays.start.",
+      "recordVideo needs ffmpeg where the session runs. Install it, or record the session with browsers.replays.start.",
     );
   if (clientCertificates !== undefined && clientCertificates.length > 0)
     throw new Error("clientCertificates are not available over this connection: they would stay in the session.");

@@ -12,6 +12,8 @@ export interface OpenMessage {
   readonly folder: string;
   /** Port of the egress forwarder. */
   readonly exitPort: number;
+  /** HTTP address that encodes videos; absent without ffmpeg. */
+  readonly videos?: string;
 }
 
 export interface CloseMessage {

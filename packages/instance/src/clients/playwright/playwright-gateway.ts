@@ -85,6 +85,7 @@ export class PlaywrightGateway {
       ...this.#options,
       // A new one: the folder of the last run may still be being removed.
       folder: join(root, home, `.playwright-connections-${String(this.#runs)}`),
+      videoFolder: join(root, home, `.playwright-videos-${String(this.#runs)}`),
       admit: (proxy) => this.#admit(proxy),
     });
     return this.#run;
