@@ -1,8 +1,11 @@
 import { eventually } from "@shoal/testkit";
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -121,6 +124,52 @@ describe.skipIf(missing !== undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(
       expect(value.filename).toBe("report.csv");
       expect(firstFileIn(Buffer.from(value.contents, "base64"))).toBe("a,b\n");
     });
+
+    it("selenium-webdriver names the proxy, language, time zone and film of its session", async () => {
+      const asked: string[] = [];
+      const proxy = createServer((request, response) => {
+        asked.push(request.url ?? "");
+        response.setHeader("content-type", "text/html").end("<title>by the proxy</title>");
+      });
+      proxy.listen(0, "127.0.0.1");
+      await once(proxy, "listening");
+      onTestFinished(() => void proxy.close());
+      const host = `127.0.0.1:${String((proxy.address() as AddressInfo).port)}`;
+      const driver = await open({
+        proxy: { proxyType: "manual", httpProxy: host, sslProxy: host, noProxy: ["127.0.0.1.nip.example"] },
+        "se:recordVideo": true,
+        "se:timeZone": "Asia/Tokyo",
+        "goog:chromeOptions": { args: ["--lang=de-DE"] },
+      });
+      await driver.get("http://shop.example/");
+      expect(await driver.getTitle()).toBe("by the proxy");
+      expect(asked).toContain("http://shop.example/");
+      const place = "return [navigator.language, Intl.DateTimeFormat().resolvedOptions().timeZone]";
+      expect(await driver.executeScript(place)).toEqual(["de-DE", "Asia/Tokyo"]);
+      const film = (await driver.getCapabilities()).get("shoal:video") as string;
+      const id = await shoalId(driver);
+      // The proxy is not stored.
+      expect((await test.shoal.proxies.list()).items).toEqual([]);
+      await driver.quit();
+      const { status, headers } = await eventually("the film is complete", async () => {
+        const answer = await fetch(film);
+        await answer.body?.cancel();
+        return answer.status === 200 ? answer : undefined;
+      });
+      expect([status, headers.get("content-type")]).toEqual([200, "video/mp4"]);
+      expect((await test.shoal.browsers.get(id, { include_deleted: true })).ended_reason).toBe("deleted");
+    });
+
+    it.each(["169.254.169.254:80", "10.0.0.1:3128", "[::1]:80"])(
+      "no session of selenium-webdriver leaves through the private address %s",
+      async (host) => {
+        const proxy = { proxyType: "manual", httpProxy: host, sslProxy: host };
+        const driver = await open({ proxy }).catch((error: unknown) => error);
+        if (driver instanceof Error) return;
+        await (driver as WebDriver).get("http://shop.example/");
+        expect(await (driver as WebDriver).executeScript("return location.protocol")).toBe("chrome-error:");
+      },
+    );
 
     it("selenium-webdriver connects to CDP", async () => {
       const driver = await open();

@@ -1,10 +1,14 @@
 import { ServiceError } from "@shoal/router";
+import type { CreateProxy } from "@shoal/schemas";
 import { isHarmlessArgument, windowSizeIn } from "../../sessions/connect/launch-options.ts";
+import { toSwitchProxy } from "./proxy.ts";
 
 /** The arguments of `goog:chromeOptions`. None reaches the command line of Chromium. */
 export interface ReadArguments {
   readonly viewport: { readonly width: number; readonly height: number } | undefined;
   readonly acceptsInsecureCerts: boolean;
+  readonly proxy: CreateProxy | undefined;
+  readonly locale: string | undefined;
   /** Known arguments without an effect here, without their values. */
   readonly ignored: readonly string[];
 }
@@ -14,6 +18,9 @@ const maxArguments = 500;
 const maxShown = 100;
 
 const insecureCerts: ReadonlySet<string> = new Set(["--ignore-certificate-errors", "--allow-insecure-localhost"]);
+
+/** They become fields of the session. */
+const withValue: ReadonlySet<string> = new Set(["--lang", "--proxy-bypass-list", "--proxy-server"]);
 
 /** How a browser of one machine starts, logs, draws and stores. Pages and clients do not depend on these here. */
 const withoutEffect: ReadonlySet<string> = new Set(
@@ -81,6 +88,7 @@ export function readArguments(args: unknown): ReadArguments {
   const ignored = new Set<string>();
   let viewport: ReadArguments["viewport"];
   let acceptsInsecureCerts = false;
+  const values = new Map<string, string>();
   for (const argument of args as readonly unknown[]) {
     if (typeof argument !== "string") throw refusal("expected a list of strings", usualHint);
     const full = argument.startsWith("--") ? argument : `--${argument}`;
@@ -88,6 +96,7 @@ export function readArguments(args: unknown): ReadArguments {
     const size = windowSizeIn(full);
     if (size !== undefined) viewport = size;
     else if (insecureCerts.has(full)) acceptsInsecureCerts = true;
+    else if (withValue.has(name) && full.length > name.length + 1) values.set(name, full.slice(name.length + 1));
     else if (withoutEffect.has(name) || isWindowFeature(full)) ignored.add(`${field}: ${name}`);
     else if (!isHarmlessArgument(full))
       throw refusal(
@@ -95,7 +104,18 @@ export function readArguments(args: unknown): ReadArguments {
         hints.find(([pattern]) => pattern.test(full))?.[1] ?? usualHint,
       );
   }
-  return { viewport, acceptsInsecureCerts, ignored: [...ignored] };
+  return { viewport, acceptsInsecureCerts, ...readValues(values), ignored: [...ignored] };
+}
+
+function readValues(values: ReadonlyMap<string, string>): Pick<ReadArguments, "locale" | "proxy"> {
+  const server = values.get("--proxy-server");
+  const bypass = values.get("--proxy-bypass-list");
+  if (server === undefined && bypass !== undefined)
+    throw refusal('"--proxy-bypass-list" is not possible without a proxy', "Add --proxy-server, or omit it.");
+  return {
+    locale: values.get("--lang"),
+    proxy: server === undefined || server === "direct://" ? undefined : toSwitchProxy(server, bypass),
+  };
 }
 
 function isWindowFeature(argument: string): boolean {

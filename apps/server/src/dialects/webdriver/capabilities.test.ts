@@ -37,14 +37,23 @@ it("passes only known options to the driver, and lists the others by name", () =
 it("reads the size, the name and the idle time, and fields of the service", () => {
   expect(read({}).create).toEqual({ timeout_seconds: 300 });
   const wanted = read({
-    "goog:chromeOptions": { args: ["--window-size=1000,700"] },
-    "selenoid:options": { name: "cart", sessionTimeout: "1m30s", enableVNC: true },
+    "goog:chromeOptions": { args: ["--window-size=1000,700", "lang=de-DE"] },
+    "selenoid:options": { name: "cart", sessionTimeout: "1m30s", enableVNC: true, labels: { team: "shop" } },
+    "se:recordVideo": true,
+    "se:timeZone": "Europe/Berlin",
     "shoal:options": { stealth: true },
     browserVersion: "156.0",
     webSocketUrl: true,
   });
   expect(wanted).toMatchObject({
-    create: { timeout_seconds: 90, viewport: { width: 1000, height: 700 }, stealth: true },
+    create: {
+      timeout_seconds: 90,
+      viewport: { width: 1000, height: 700 },
+      stealth: true,
+      location: { locale: "de-DE", timezone: "Europe/Berlin" },
+      recording: { video: true },
+      tags: { team: "shop" },
+    },
     ignored: ["enableVNC"],
     major: "156",
     name: "cart",
@@ -82,7 +91,8 @@ it.each<[string, object]>([
   ["goog:chromeOptions.args", { "goog:chromeOptions": { args: "--headless" } }],
   ["goog:chromeOptions.args", { "goog:chromeOptions": { args: Array.from({ length: 501 }, () => "--headless") } }],
   ["goog:chromeOptions", { "goog:chromeOptions": [] }],
-  ["proxy", { proxy: { proxyType: "manual", httpProxy: "127.0.0.1:1" } }],
+  ["timeZone", { "se:timeZone": 5 }],
+  ["labels", { "selenoid:options": { labels: "shop" } }],
   ["platformName", { platformName: "windows" }],
   ["browserVersion", { browserVersion: "beta" }],
   ["screenResolution", { "se:screenResolution": "big" }],
@@ -101,8 +111,8 @@ it("accepts certificates that an argument accepts, and features of the window th
 });
 
 it.each([
-  ["--proxy-server=10.0.0.1:3128", "proxy_id"],
-  ["--lang=de", "location"],
+  ["--proxy-pac-url=http://10.0.0.1/", "proxy_id"],
+  ["--accept-lang=de", "location"],
   ["--user-data-dir=/tmp/a", "profile"],
   ["--load-extension=/tmp/a", "POST /extensions"],
   ["--user-agent=Phone", "CDP"],
@@ -118,4 +128,70 @@ it.each([
 it("refuses clients without W3C capabilities", () => {
   expect(() => readCapabilities({})).toThrow(/before W3C/);
   expect(() => readCapabilities({ capabilities: { firstMatch: [] } })).toThrow(/1 to 20/);
+});
+
+const custom = (host: string, port: number, more: object = {}, protocol = "http") => ({
+  type: "custom",
+  protocol,
+  config: { host, port, ...more },
+});
+
+it.each<[string, object, object | undefined]>([
+  ["direct", { proxyType: "direct" }, undefined],
+  ["the one of the system", { proxyType: "SYSTEM" }, undefined],
+  [
+    "the same for both protocols",
+    { proxyType: "manual", httpProxy: "proxy.example:3128", sslProxy: "proxy.example:3128", noProxy: ["a.example"] },
+    { ...custom("proxy.example", 3128), bypass_hosts: ["a.example"] },
+  ],
+  [
+    "with hosts in a text",
+    { proxyType: "manual", httpProxy: "p.example", sslProxy: "p.example", noProxy: " .a.example, b.example," },
+    { ...custom("p.example", 80), bypass_hosts: ["a.example", "*.a.example", "b.example"] },
+  ],
+  [
+    "over SOCKS",
+    { proxyType: "manual", socksProxy: "p.example:1", socksVersion: 5, socksUsername: "me", socksPassword: "word" },
+    custom("p.example", 1, { username: "me", password: "word" }, "socks5"),
+  ],
+])("translates a proxy: %s", (_what, proxy, expected) => {
+  expect(read({ proxy }).proxy).toEqual(expected);
+  expect(read({ proxy }).ignored).toEqual([]);
+});
+
+it("translates the arguments of a proxy", () => {
+  const args = ["--proxy-server=https://p.example:3128", "--proxy-bypass-list=a.example;*.b.example"];
+  const proxy = { ...custom("p.example", 3128, {}, "https"), bypass_hosts: ["a.example", "*.b.example"] };
+  expect(read({ "goog:chromeOptions": { args } })).toMatchObject({ proxy, ignored: [] });
+});
+
+const http = { proxyType: "manual", httpProxy: "p.example:1", sslProxy: "p.example:1" };
+it.each<[string, object]>([
+  ["pac", { proxy: { proxyType: "pac", proxyAutoconfigUrl: "http://169.254.169.254/" } }],
+  ["autodetect", { proxy: { proxyType: "autodetect" } }],
+  ["one protocol", { proxy: { proxyType: "manual", httpProxy: "p.example:1" } }],
+  ["two proxies", { proxy: { ...http, sslProxy: "q.example:1" } }],
+  ["two kinds", { proxy: { ...http, socksProxy: "p.example:1", socksVersion: 5 } }],
+  ["SOCKS 4", { proxy: { proxyType: "manual", socksProxy: "p.example:1", socksVersion: 4 } }],
+  ["nothing", { proxy: { proxyType: "manual" } }],
+  ["a path", { proxy: { ...http, httpProxy: "p.example/a", sslProxy: "p.example/a" } }],
+  ["a file", { proxy: { ...http, httpProxy: "file:///etc/passwd", sslProxy: "file:///etc/passwd" } }],
+  ["a number", { proxy: { ...http, httpProxy: 5 } }],
+  ["numbers", { proxy: { ...http, noProxy: [5] } }],
+  ["an object", { proxy: { ...http, noProxy: {} } }],
+  ["a list", { proxy: [] }],
+  ["a stored one as well", { proxy: http, "shoal:options": { proxy_id: "office" } }],
+  ["none as well", { proxy: http, "shoal:options": { proxy: { type: "direct" } } }],
+  ["an argument as well", { proxy: http, "goog:chromeOptions": { args: ["--proxy-server=p.example:1"] } }],
+  [
+    "an argument and a stored one",
+    { "goog:chromeOptions": { args: ["--proxy-server=p.example:1"] }, "shoal:options": { proxy_id: "a" } },
+  ],
+  [
+    "an argument for each protocol",
+    { "goog:chromeOptions": { args: ["--proxy-server=http=a.example;https=b.example"] } },
+  ],
+  ["hosts without a proxy", { "goog:chromeOptions": { args: ["--proxy-bypass-list=a.example"] } }],
+])("refuses a proxy that would send traffic another way: %s", (_what, capabilities) => {
+  expect(() => read(capabilities)).toThrow(expect.objectContaining({ status: 400 }));
 });

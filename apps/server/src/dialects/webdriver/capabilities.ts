@@ -1,12 +1,15 @@
 import { ServiceError } from "@shoal/router";
-import type { CreateBrowser } from "@shoal/schemas";
+import type { CreateBrowser, CreateProxy } from "@shoal/schemas";
 import { type ReadArguments, readArguments } from "./arguments.ts";
+import { toProxy } from "./proxy.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A session that a client of WebDriver requests. */
 export interface WantedSession {
   readonly create: CreateBrowser;
+  /** Of this session alone. It is not stored. */
+  readonly proxy: CreateProxy | undefined;
   /** For the driver. */
   readonly driver: Fields;
   /** Major version of the browser; empty if the client accepts any. */
@@ -38,7 +41,11 @@ const driverOptions = ["devToolsEventsToLog", "perfLoggingPrefs", "windowTypes"]
 /** Python's client copies its address with the key into the first. The others are always true here. */
 const unmentioned = new Set(["se:remoteUrl", "setWindowRect", "se:cdpEnabled"]);
 
-const proxyHint = 'Create one with POST /proxies, and name it in "shoal:options": {"proxy_id": "…"}.';
+/** Options of Selenoid and Moon that have an effect. */
+const vendorOptions = new Set(["enableVideo", "labels", "name", "screenResolution", "sessionTimeout", "timeZone"]);
+
+const proxyHint =
+  'Name it in the capability "proxy", or create one with POST /proxies, and name it in "shoal:options": {"proxy_id": "…"}.';
 
 function refusal(name: string, problem: string, hint?: string): ServiceError {
   return new ServiceError(400, "bad_request", problem, { field: name.slice(0, maxNameCharacters), hint });
@@ -86,17 +93,23 @@ function read(all: Fields): WantedSession {
   const known = new Set([
     ...forDriver,
     ...["browserName", "browserVersion", "goog:chromeOptions", "moon:options", "platformName", "selenoid:options"],
-    ...["se:downloadsEnabled", "se:name", "se:screenResolution", "shoal:options", "webSocketUrl"],
+    ...["proxy", "se:downloadsEnabled", "se:name", "se:recordVideo", "se:screenResolution", "se:timeZone"],
+    ...["shoal:options", "webSocketUrl"],
   ]);
   const size = chrome.viewport ?? screenSize(given["se:screenResolution"] ?? vendor.screenResolution);
   const name = given["se:name"] ?? vendor.name;
+  const location = locationOf(chrome.locale, given["se:timeZone"] ?? vendor.timeZone);
   return {
     create: {
       timeout_seconds: timeoutIn(vendor.sessionTimeout) ?? usualTimeout,
       ...(size && { viewport: size }),
+      ...(location && { location }),
+      ...(isSet(given["se:recordVideo"] ?? vendor.enableVideo) && { recording: { video: true } }),
+      ...(vendor.labels !== undefined && { tags: fieldsIn(vendor.labels, "labels") as Record<string, string> }),
       // The operation checks them.
       ...(own as CreateBrowser),
     },
+    proxy: proxyOf(given, chrome, own),
     driver: {
       ...Object.fromEntries(forDriver.filter((key) => given[key] !== undefined).map((key) => [key, given[key]])),
       ...(chrome.acceptsInsecureCerts && { acceptInsecureCerts: true }),
@@ -110,7 +123,7 @@ function read(all: Fields): WantedSession {
     name: typeof name === "string" && name !== "" ? name.slice(0, maxNameCharacters) : undefined,
     ignored: [
       ...Object.keys(given).filter((key) => !known.has(key) && !unmentioned.has(key)),
-      ...Object.keys(vendor).filter((key) => !["name", "screenResolution", "sessionTimeout"].includes(key)),
+      ...Object.keys(vendor).filter((key) => !vendorOptions.has(key)),
       ...chrome.ignored,
     ]
       .slice(0, maxIgnored)
@@ -119,14 +132,31 @@ function read(all: Fields): WantedSession {
 }
 
 /** Refuses capabilities without which the client would get something else than asked. */
-function refuseOthers({ browserName = "", platformName = "", proxy }: Fields): void {
+function refuseOthers({ browserName = "", platformName = "" }: Fields): void {
   if (!["", "chrome", "chromium"].includes(String(browserName).toLowerCase()))
     throw refusal("browserName", "this service runs Chromium", 'Ask for "chrome".');
   if (!["", "any", "linux"].includes(String(platformName).toLowerCase()))
     throw refusal("platformName", "this service runs on Linux", 'Ask for "linux", or omit it.');
-  const { proxyType = "direct" } = fieldsIn(proxy, "proxy");
-  if (!["direct", "system"].includes(String(proxyType).toLowerCase()))
-    throw refusal("proxy", "a proxy of the client is not possible", proxyHint);
+}
+
+/** @throws {ServiceError} 400 for several proxies, of which only one would be used. */
+function proxyOf(given: Fields, chrome: ReadArguments, own: Fields): CreateProxy | undefined {
+  const capability = toProxy(fieldsIn(given.proxy, "proxy"));
+  const proxy = capability ?? chrome.proxy;
+  const others = [chrome.proxy, own.proxy_id ?? undefined, own.proxy ?? undefined];
+  if (proxy !== undefined && others.some((other) => other !== undefined && other !== proxy))
+    throw refusal("proxy", "a session has one proxy", 'Omit the others: "proxy", --proxy-server, or "shoal:options".');
+  return proxy;
+}
+
+/** A switch of containers is a boolean, in some clients a text. */
+const isSet = (value: unknown): boolean => value === true || value === "true";
+
+function locationOf(locale: string | undefined, timezone: unknown): CreateBrowser["location"] {
+  if (locale === undefined && timezone === undefined) return undefined;
+  if (timezone !== undefined && typeof timezone !== "string")
+    throw refusal("timeZone", "expected the name of a time zone", "Write Europe/Berlin.");
+  return { ...(locale !== undefined && { locale }), ...(timezone !== undefined && { timezone }) };
 }
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -52,7 +52,8 @@ export class SessionStarts {
     const { sessions, signer } = this.#parts;
     const origin = { dialect: "webdriver", ...(wanted.name !== undefined && { metadata: { name: wanted.name } }) };
     const waits = { line: this.#line, untilMs: performance.now() + waitMs };
-    const browser = await createBrowserFor(this.#parts, { create: wanted.create, origin }, { calls, signal, waits });
+    const asked = { create: wanted.create, origin, proxy: wanted.proxy };
+    const browser = await createBrowserFor(this.#parts, asked, { calls, signal, waits });
     const { session_id: id, webdriver_ws_url: socket } = browser;
     try {
       const instance = await sessions.instanceHere(access.projectId, id);
@@ -78,6 +79,7 @@ export class SessionStarts {
           ...(wanted.wantsSocket && { webSocketUrl: socket }),
           ...(wanted.wantsDownloads && { "se:downloadsEnabled": true }),
           "shoal:session": id,
+          ...(await this.#filmOf(id, access.baseUrl)),
           ...(browser.browser_live_view_url !== undefined && { "shoal:liveView": browser.browser_live_view_url }),
           "shoal:ignored": wanted.ignored,
         },
@@ -86,6 +88,13 @@ export class SessionStarts {
       await sessions.delete(access.projectId, id).catch(() => undefined);
       throw error;
     }
+  }
+
+  /** The film of the session is complete when it has ended. */
+  async #filmOf(id: string, baseUrl: string): Promise<{ readonly "shoal:video"?: string }> {
+    const { filmUrl, replays } = this.#parts;
+    const [first] = await replays.list(id);
+    return first === undefined ? {} : { "shoal:video": filmUrl(id, first.replay_id, baseUrl) };
   }
 }
 
