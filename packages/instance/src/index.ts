@@ -29,6 +29,7 @@ export {
   type SettlePage,
 } from "./protocol/page.ts";
 export { maxRenderBytes, maxRenderHeadBytes, RenderHead, type RenderPart } from "./protocol/render-frame.ts";
+export type { RenderMore } from "./protocol/render-frame.ts";
 export { disableInspectorSignal } from "./system/inspector-signal.ts";
 export {
   BadProfileArchive,

@@ -39,6 +39,7 @@ export {
   streamFromInstance,
 } from "./instances/call-instance.ts";
 export { FrontPage } from "./instances/front-page.ts";
+export type { RenderMore } from "@shoal/instance";
 export { type RenderedParts, renderPage } from "./instances/rendered-page.ts";
 export { createPlacement } from "./create-placement.ts";
 export { checkPrivateHosts } from "./policy/private-hosts.ts";

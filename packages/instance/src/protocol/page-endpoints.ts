@@ -1,7 +1,8 @@
-import { bytes, defineEndpoint, empty, json, renderPage } from "@shoal/contract";
+import { bytes, defineEndpoint, empty, json } from "@shoal/contract";
 import { maxRecordedBytes, RecordedActs, ReplayedStep, ReplayStep } from "./flow.ts";
 import { FilledFields, FillFields, OnlyPage } from "./fill-fields.ts";
 import { OfferedSecret } from "./offered-secret.ts";
+import { InstanceRender } from "./render-frame.ts";
 import { maxOutlineBytes, PageAct, PageActResult, PageOutline, SettledPage, SettlePage } from "./page.ts";
 
 const area = "Instance Control";
@@ -101,7 +102,7 @@ export const pageControl = {
     method: "POST",
     path: "/_instance/page/render",
     summary: "Open a page and read everything that was requested; the answer is a RenderFrame.",
-    body: renderPage.body,
+    body: json(InstanceRender, { limitBytes: 24 * 2 ** 20 }),
     responses: { 200: bytes("application/octet-stream") },
     errors: [400, 404, 409, 503],
   }),

@@ -132,6 +132,86 @@ describe("pages", () => {
     expect(cut.text).toContain("begun");
   });
 
+  it("get styles and scripts that the request adds, before conditions of its functions and events", async () => {
+    const answer = await post("/content", {
+      url: `${site.url}/page`,
+      addStyleTag: [{ content: "h1 { letter-spacing: 7px }" }],
+      addScriptTag: [
+        { content: "document.title = getComputedStyle(document.querySelector('h1')).letterSpacing" },
+        { url: "data:text/javascript,setTimeout(()=>{window.ready=1;document.dispatchEvent(new Event('done'))},300)" },
+      ],
+      waitForFunction: { fn: "() => window.ready === 1", timeout: 5000 },
+    });
+    expect(answer.text).toContain("<title>7px</title>");
+    const event = await post("/content", {
+      html: "<script>setInterval(() => { document.body.id = 'after'; document.dispatchEvent(new Event('done')) }, 300)</script>",
+      waitForEvent: { event: "done" },
+    });
+    expect(event.text).toContain('<body id="after">');
+    const expression = await post("/content", {
+      html: "<script>setTimeout(() => { a = 1 }, 200)</script>",
+      waitForFunction: { fn: "window.a === 1" },
+    });
+    expect(expression.status).toBe(200);
+  });
+
+  it("are loaded without blocked requests, and with answers of the caller", async () => {
+    const html = `<img src="${site.url}/blocked.png" onerror="document.title += 'blocked'">
+<script>fetch("${site.url}/price").then((answer) => answer.text()).then((text) => { document.body.dataset.price = text })</script>`;
+    const answer = await post("/content", {
+      html,
+      rejectRequestPattern: ["/blocked\\.png$"],
+      requestInterceptors: [
+        {
+          pattern: "/price$",
+          response: { contentType: "text/plain", headers: { "access-control-allow-origin": "*" }, body: "12 €" },
+        },
+      ],
+      waitForFunction: { fn: "() => document.title && document.body.dataset.price" },
+    });
+    expect(answer.text).toContain("<title>blocked</title>");
+    expect(answer.text).toContain('data-price="12 €"');
+  });
+
+  it("are a part of the page, base64, and emulated devices", async () => {
+    const html =
+      "<meta name=viewport content='width=device-width'><p id=a>x</p><script>document.title = matchMedia('(pointer: coarse)').matches</script>";
+    const clip = { x: 10, y: 2000, width: 120, height: 80 };
+    const clipped = await post("/screenshot", { html: `${html}<div style='height: 3000px'></div>`, options: { clip } });
+    expect([clipped.bytes.readUInt32BE(16), clipped.bytes.readUInt32BE(20)]).toEqual([120, 80]);
+    const text = await post("/screenshot", { html, options: { encoding: "base64" } });
+    expect([text.status, text.text.slice(0, 8)]).toEqual([200, "iVBORw0K"]);
+    const viewport = { width: 390, height: 844, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
+    const phone = await post("/content", { html, viewport });
+    expect(phone.text).toContain("<title>true</title>");
+  });
+
+  it("are printed on any paper, with any margins, headers and footers", async () => {
+    const boxOf = async (options: object) => {
+      const { text } = await post("/pdf", { html: "<p>x</p>", options });
+      return /\/MediaBox ?\[([^\]]*)\]/
+        .exec(text)?.[1]
+        ?.trim()
+        .split(/\s+/)
+        .map((side) => Math.round(Number(side)));
+    };
+    expect(await boxOf({ width: "10cm", height: "5cm", margin: { top: "1cm", left: 5 } })).toEqual([0, 0, 284, 142]);
+    expect(await boxOf({ format: "A6" })).toEqual([0, 0, 298, 420]);
+    expect(await boxOf({})).toEqual([0, 0, 612, 792]);
+    const bare = await post("/pdf", { html: "<p>x</p>", options: { format: "a4", tagged: false } });
+    const footed = await post("/pdf", {
+      html: "<p>x</p>",
+      options: {
+        format: "a4",
+        tagged: false,
+        displayHeaderFooter: true,
+        footerTemplate: "<b style='font-size:20px'>page <span class=pageNumber></span></b>",
+        margin: { bottom: "2cm" },
+      },
+    });
+    expect(footed.bytes.length).toBeGreaterThan(bare.bytes.length);
+  });
+
   it.each([
     ["invalid JSON", "/content", "{", 400],
     ["no page", "/content", {}, 400],
@@ -139,12 +219,24 @@ describe("pages", () => {
     ["a file", "/content", { url: "file:///etc/passwd" }, 400],
     ["cloud metadata", "/content", { url: "http://169.254.169.254/" }, 409],
     ["a missing element", "/screenshot", { html: "x", selector: "#none" }, 404],
-    ["a clip", "/screenshot", { html: "x", options: { clip: {} } }, 501],
-    ["a script", "/content", { html: "x", addScriptTag: [{ content: "1" }] }, 501],
-    ["a pattern of requests", "/content", { html: "x", rejectRequestPattern: ["a"] }, 501],
-    ["a mobile device", "/content", { html: "x", viewport: { width: 1, height: 1, isMobile: true } }, 501],
-    ["a footer", "/pdf", { html: "x", options: { displayHeaderFooter: true } }, 501],
-    ["an unknown paper", "/pdf", { html: "x", options: { format: "A0" } }, 501],
+    ["a clip without sizes", "/screenshot", { html: "x", options: { clip: {} } }, 400],
+    ["a huge clip", "/screenshot", { html: "x", options: { clip: { x: 0, y: 0, width: 1e6, height: 1 } } }, 400],
+    ["a script of a file", "/content", { html: "x", addScriptTag: [{ url: "file:///etc/passwd" }] }, 400],
+    ["a style of a file", "/content", { html: "x", addStyleTag: [{ url: "file:///etc/passwd" }] }, 400],
+    ["a path of the service", "/content", { html: "x", addScriptTag: [{ path: "/etc/passwd" }] }, 400],
+    ["a script of cloud metadata", "/content", { html: "x", addScriptTag: [{ url: "http://169.254.169.254/" }] }, 400],
+    ["a wrong pattern", "/content", { html: "x", rejectRequestPattern: ["("] }, 400],
+    ["no function", "/content", { html: "x", waitForFunction: { fn: "() => {" } }, 400],
+    [
+      "an endless wait",
+      "/content",
+      { html: "x", waitForFunction: { fn: "() => false" }, gotoOptions: { timeout: 2000 } },
+      409,
+    ],
+    ["a huge paper", "/pdf", { html: "x", options: { width: "9999in" } }, 400],
+    ["a paper of another unit", "/pdf", { html: "x", options: { width: "5pt" } }, 400],
+    ["an unknown paper", "/pdf", { html: "x", options: { format: "constructor" } }, 400],
+    ["a PDF of one page", "/pdf", { html: "x", options: { fullPage: true } }, 501],
     ["elements without a selector", "/scrape", { html: "x", elements: [] }, 400],
     ["code", "/function", { code: "export default () => 1" }, 501],
     ["code for Chrome", "/chrome/unblock", {}, 501],

@@ -10,11 +10,22 @@ import {
   wantedElements,
 } from "../kit/page-shapes.ts";
 
+const Interceptor = z.object({
+  pattern: text(1000),
+  response: z.object({
+    status: z.optional(checked(z.int(), z.minimum(200), z.maximum(599))),
+    headers: z.optional(z.record(z.string(), z.string())),
+    contentType: z.optional(text(200)),
+    /** Text, or base64. */
+    body: z.optional(text(5_000_000)),
+  }),
+});
+
 const pageFields = () => ({
   ...sharedFields(),
-  requestInterceptors: unused(),
-  waitForFunction: unused(),
-  waitForEvent: unused(),
+  requestInterceptors: z.optional(checked(z.array(Interceptor), z.maxLength(50))),
+  waitForFunction: z.optional(z.object({ fn: text(100_000), polling: unused(), timeout: unused() })),
+  waitForEvent: z.optional(z.object({ event: text(200), timeout: unused() })),
 });
 
 const unusedText = () => z.optional(z.string());

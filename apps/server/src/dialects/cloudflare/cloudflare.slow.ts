@@ -98,6 +98,25 @@ describe("pages", () => {
     expect([pdf.headers.get("content-type"), pdf.text.slice(0, 5)]).toEqual(["application/pdf", "%PDF-"]);
   });
 
+  it("get the options of Puppeteer", async () => {
+    const added = await resultOf("markdown", {
+      html: "<p>x</p>",
+      addScriptTag: [{ content: "document.body.append('by script')" }],
+      rejectRequestPattern: ["\\.css$"],
+    });
+    expect(added).toContain("by script");
+    const picture = await post("screenshot", {
+      html: "<p>x</p>",
+      screenshotOptions: { clip: { x: 0, y: 0, width: 60, height: 40 }, encoding: "base64" },
+    });
+    expect(Buffer.from(picture.text, "base64").readUInt32BE(16)).toBe(60);
+    const pdf = await post("pdf", {
+      html: "x",
+      pdfOptions: { width: "4in", height: "6in", displayHeaderFooter: true, headerTemplate: "<b>x</b>" },
+    });
+    expect(pdf.text.slice(0, 5)).toBe("%PDF-");
+  });
+
   it("are a snapshot with the formats that are requested", async () => {
     const both = (await resultOf("snapshot", { html: "<p>x</p>" })) as { content: string; screenshot: string };
     expect(Object.keys(both)).toEqual(["content", "screenshot"]);
@@ -122,10 +141,9 @@ describe("pages", () => {
     ["cloud metadata", "content", { url: "http://169.254.169.254/" }, 409],
     ["only certain requests", "content", { html: "x", allowRequestPattern: ["a"] }, 501],
     ["only certain types", "content", { html: "x", allowResourceTypes: ["document"] }, 501],
-    ["a script", "markdown", { html: "x", addScriptTag: [{ content: "1" }] }, 501],
-    ["a mobile device", "content", { html: "x", viewport: { width: 1, height: 1, isMobile: true } }, 501],
+    ["a script of a file", "markdown", { html: "x", addScriptTag: [{ url: "file:///etc/passwd" }] }, 400],
     ["visible links", "links", { html: "x", visibleLinksOnly: true }, 501],
-    ["a clip", "screenshot", { html: "x", screenshotOptions: { clip: {} } }, 501],
+    ["a clip without sizes", "screenshot", { html: "x", screenshotOptions: { clip: {} } }, 400],
     ["a missing element", "screenshot", { html: "x", selector: "#none" }, 404],
     ["the accessibility tree", "snapshot", { html: "x", formats: ["accessibilityTree"] }, 501],
     ["data of a model", "json", { html: "x", prompt: "y" }, 501],

@@ -1,33 +1,46 @@
+import type { RenderMore } from "@shoal/placement";
 import type { RenderPage } from "@shoal/schemas";
 import { givenIn, givenInList } from "../kit/ignored.ts";
-import { unusedPdfOptions, unusedScreenshotOptions } from "../kit/page-shapes.ts";
+import { unusedInPdf, unusedScreenshotOptions } from "../kit/page-shapes.ts";
 import { inSession, notSupported, refuseFields, toRenderPage } from "../kit/render-body.ts";
 import { toPdf, toScreenshot, withinLimits } from "../kit/rendering.ts";
 import type { LinksBody, PageBody, PdfBody, ScrapeBody, ScreenshotBody, SnapshotBody } from "./shapes.ts";
 
-type Outputs = Pick<RenderPage, "elements" | "markdown" | "outputs" | "pdf" | "screenshot">;
+interface Outputs extends Pick<RenderPage, "elements" | "markdown" | "outputs" | "pdf" | "screenshot"> {
+  readonly more?: RenderMore;
+  readonly encoding?: "base64" | "binary";
+}
 
 export interface PagePlan {
   readonly page: RenderPage;
+  readonly more: RenderMore;
+  /** Of a picture that is the whole answer. */
+  readonly encoding: "base64" | "binary" | undefined;
   /** Fields that have no effect, with their paths. */
   readonly ignored: readonly string[];
 }
 
 const loadMs = 30_000;
 const missing = {
-  rejectRequestPattern: inSession,
   allowRequestPattern: inSession,
   allowResourceTypes: "Use rejectResourceTypes.",
-  addScriptTag: inSession,
-  addStyleTag: inSession,
 };
 const wholePage = { markdown: { content: "all" } } as const;
 
-function planOf(body: PageBody, outputs: Outputs, unused: readonly string[] = []): PagePlan {
+function planOf(
+  body: PageBody,
+  { encoding, more: outputMore, ...outputs }: Outputs,
+  unused: readonly string[] = [],
+): PagePlan {
   refuseFields(body, missing);
-  const { ignored, page } = toRenderPage(body);
+  const { ignored, more, page } = toRenderPage(body);
   const timeoutMs = (body.gotoOptions?.timeout ?? loadMs) + (body.actionTimeout ?? 0);
-  return { page: { ...page, ...outputs, timeout_ms: withinLimits(timeoutMs) }, ignored: [...ignored, ...unused] };
+  return {
+    page: { ...page, ...outputs, timeout_ms: withinLimits(timeoutMs) },
+    more: { ...more, ...outputMore },
+    encoding,
+    ignored: [...ignored, ...unused],
+  };
 }
 
 const field = "screenshotOptions";
@@ -55,19 +68,15 @@ export const plans = {
     const outputs: Outputs = {
       ...(formats.includes("content") && { outputs: ["html"] }),
       ...(formats.includes("markdown") && wholePage),
-      ...(formats.includes("screenshot") && { screenshot: toScreenshot(screenshotOptions, { field }) }),
+      ...(formats.includes("screenshot") && toScreenshot(screenshotOptions, { field })),
     };
     return planOf(body, outputs, unusedIn(screenshotOptions));
   },
   screenshot: (body: ScreenshotBody): PagePlan => {
     const { screenshotOptions, selector } = body;
     const unused = [...unusedIn(screenshotOptions), ...givenIn("body", body, ["scrollPage"])];
-    return planOf(body, { screenshot: toScreenshot(screenshotOptions, { field, selector }) }, unused);
+    return planOf(body, toScreenshot(screenshotOptions, { field, selector }), unused);
   },
   pdf: (body: PdfBody) =>
-    planOf(
-      body,
-      { pdf: toPdf(body.pdfOptions, "pdfOptions") },
-      givenIn("body.pdfOptions", body.pdfOptions, unusedPdfOptions),
-    ),
+    planOf(body, toPdf(body.pdfOptions, "pdfOptions"), unusedInPdf(body.pdfOptions, "body.pdfOptions")),
 };

@@ -23,9 +23,9 @@ async function render<Body extends PageBody>(
   { body, context, query, signal }: RenderCall<Body>,
   toPlan: (body: Body) => PagePlan,
 ): Promise<Rendered> {
-  const { ignored, page } = toPlan(body);
+  const { ignored, more, page } = toPlan(body);
   reportIgnored(context.request, [...ignored, ...(query.cacheTTL === undefined ? [] : ["query.cacheTTL"])]);
-  return renderFor(parts, context, { dialect: "cloudflare", page, signal });
+  return renderFor(parts, context, { dialect: "cloudflare", page, more, signal });
 }
 
 const answer = <Result>(result: Result) => ({ success: true, result, errors: [], messages: [] });
@@ -52,7 +52,8 @@ export function handlers(parts: DialectParts): Handlers<typeof contract, Dialect
         ...(rendered.parts.has("markdown") && { markdown: textOf(rendered, "markdown") }),
       });
     },
-    takeScreenshot: async (call) => bytesOf(await render(parts, call, plans.screenshot), "screenshot"),
+    takeScreenshot: async (call) =>
+      bytesOf(await render(parts, call, plans.screenshot), "screenshot", call.body.screenshotOptions?.encoding),
     printPdf: async (call) => bytesOf(await render(parts, call, plans.pdf), "pdf"),
   };
 }

@@ -1,5 +1,6 @@
 import { checked } from "@shoal/schemas";
 import * as z from "zod/mini";
+import { givenIn } from "./ignored.ts";
 
 /** Of requests. */
 export const text = (maxLength = 8192) => checked(z.string(), z.maxLength(maxLength));
@@ -19,6 +20,14 @@ const Cookie = z.object({
   httpOnly: z.optional(z.boolean()),
   sameSite: z.optional(z.enum(["Strict", "Lax", "None"])),
   expires: z.optional(z.number()),
+});
+
+const Tag = z.object({
+  url: z.optional(text()),
+  content: z.optional(text(1_000_000)),
+  type: z.optional(text(200)),
+  id: z.optional(text(200)),
+  path: unused(),
 });
 
 /** The fields of pages in Puppeteer's words. */
@@ -59,10 +68,12 @@ export const pageFields = () => ({
     }),
   ),
   bestAttempt: z.optional(z.boolean()),
-  rejectRequestPattern: unused(),
-  addScriptTag: unused(),
-  addStyleTag: unused(),
+  rejectRequestPattern: z.optional(checked(z.array(text(1000)), z.maxLength(100))),
+  addScriptTag: z.optional(checked(z.array(Tag), z.maxLength(20))),
+  addStyleTag: z.optional(checked(z.array(Tag), z.maxLength(20))),
 });
+
+const clipSide = () => checked(z.number(), z.minimum(1), z.maximum(16_384));
 
 /** Options of a picture that have no effect. */
 export const unusedScreenshotOptions = ["captureBeyondViewport", "optimizeForSpeed"] as const;
@@ -78,18 +89,25 @@ export const screenshotOptions = () =>
     encoding: z.optional(z.enum(["binary", "base64"])),
     captureBeyondViewport: unused(),
     optimizeForSpeed: unused(),
-    clip: unused(),
+    clip: z.optional(
+      z.object({
+        x: z.number(),
+        y: z.number(),
+        width: clipSide(),
+        height: clipSide(),
+        scale: z.optional(z.number()),
+      }),
+    ),
   });
 
 /** Options of a PDF that have no effect. */
-export const unusedPdfOptions = [
-  "timeout",
-  "headerTemplate",
-  "footerTemplate",
-  "omitBackground",
-  "tagged",
-  "outline",
-] as const;
+const unusedPdfOptions = ["timeout", "omitBackground", "waitForFonts"] as const;
+
+/** Paths of options of a PDF that have no effect. @param path - of the options. */
+export function unusedInPdf(options: PdfOptions = {}, path: string): string[] {
+  const templates = options.displayHeaderFooter === true ? [] : ["headerTemplate", "footerTemplate"];
+  return givenIn(path, options, [...unusedPdfOptions, ...templates]);
+}
 
 /** Options of a PDF in Puppeteer's words. */
 export type PdfOptions = z.output<ReturnType<typeof pdfOptions>>;
@@ -102,16 +120,17 @@ export const pdfOptions = () =>
     pageRanges: z.optional(text(200)),
     margin: z.optional(z.record(z.string(), z.union([z.number(), text(20)]))),
     timeout: unused(),
-    width: unused(),
-    height: unused(),
-    displayHeaderFooter: unused(),
-    headerTemplate: unused(),
-    footerTemplate: unused(),
-    preferCSSPageSize: unused(),
+    width: z.optional(z.union([z.number(), text(20)])),
+    height: z.optional(z.union([z.number(), text(20)])),
+    displayHeaderFooter: z.optional(z.boolean()),
+    headerTemplate: z.optional(text(100_000)),
+    footerTemplate: z.optional(text(100_000)),
+    preferCSSPageSize: z.optional(z.boolean()),
     omitBackground: unused(),
+    waitForFonts: unused(),
     fullPage: unused(),
-    tagged: unused(),
-    outline: unused(),
+    tagged: z.optional(z.boolean()),
+    outline: z.optional(z.boolean()),
   });
 
 /** Elements to describe. */

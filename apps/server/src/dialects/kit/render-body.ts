@@ -1,8 +1,17 @@
-import { ServiceError } from "@shoal/router";
+import type { RenderMore } from "@shoal/placement";
+import { badInput, ServiceError } from "@shoal/router";
 import type { RenderPage } from "@shoal/schemas";
 import { givenIn, givenInList } from "./ignored.ts";
 
 type LoadEvent = "load" | "domcontentloaded" | "networkidle0" | "networkidle2";
+
+interface Tag {
+  readonly path?: unknown;
+  readonly url?: string | undefined;
+  readonly content?: string | undefined;
+  readonly id?: string | undefined;
+  readonly type?: string | undefined;
+}
 
 /** The fields of pages that services with Puppeteer's names share. */
 export interface PuppeteerPage {
@@ -34,6 +43,7 @@ export interface PuppeteerPage {
         readonly height: number;
         readonly deviceScaleFactor?: number | undefined;
         readonly isMobile?: boolean | undefined;
+        readonly hasTouch?: boolean | undefined;
       }
     | undefined;
   readonly userAgent?: string | { readonly userAgent: string } | undefined;
@@ -41,6 +51,9 @@ export interface PuppeteerPage {
   readonly setJavaScriptEnabled?: boolean | undefined;
   readonly emulateMediaType?: "screen" | "print" | undefined;
   readonly rejectResourceTypes?: readonly string[] | undefined;
+  readonly rejectRequestPattern?: readonly string[] | undefined;
+  readonly addScriptTag?: readonly Tag[] | undefined;
+  readonly addStyleTag?: readonly Tag[] | undefined;
   readonly waitForTimeout?: number | undefined;
   readonly waitForSelector?:
     | { readonly selector: string; readonly hidden?: boolean | undefined; readonly visible?: boolean | undefined }
@@ -57,7 +70,6 @@ const states = {
 const order = ["domcontentloaded", "load", "networkidle2", "networkidle0"] as const;
 /** Next steps where a page has no field for it. */
 export const inSession = "Do it in a session: connect to the socket of this service.";
-export const waitForElement = "Wait for an element with waitForSelector.";
 const blocks = ["image", "font", "stylesheet", "script", "media"] as const;
 
 /** @throws {ServiceError} 501 with the next step. */
@@ -71,10 +83,16 @@ export function refuseFields(body: object, fields: Readonly<Record<string, strin
     if (givenIn("body", body, [field]).length > 0) notSupported(field, hint);
 }
 
-/** Translates a page in Puppeteer's words. @returns it, and fields that have no effect. @throws {ServiceError} 501. */
-export function toRenderPage(page: PuppeteerPage): { readonly page: RenderPage; readonly ignored: readonly string[] } {
+/** A page in this service's words, and fields that have no effect. */
+export interface TranslatedPage {
+  readonly page: RenderPage;
+  readonly more: RenderMore;
+  readonly ignored: readonly string[];
+}
+
+/** Translates a page in Puppeteer's words. @throws {ServiceError} 400. */
+export function toRenderPage(page: PuppeteerPage): TranslatedPage {
   const { cookies, gotoOptions = {}, rejectResourceTypes = [], userAgent, viewport, waitForSelector: element } = page;
-  if (viewport?.isMobile === true) notSupported("viewport.isMobile", "Mobile devices are not emulated.");
   const wanted = [gotoOptions.waitUntil ?? []].flat();
   const strongest = order.findLast((event) => wanted.includes(event));
   const block = blocks.filter((name) => rejectResourceTypes.includes(name));
@@ -109,13 +127,44 @@ export function toRenderPage(page: PuppeteerPage): { readonly page: RenderPage; 
       ...(block.length > 0 && { block }),
       ...(page.bestAttempt === true && { best_attempt: true }),
     },
+    more: {
+      ...(viewport?.isMobile === true && { mobile: true }),
+      ...(viewport?.hasTouch === true && { touch: true }),
+      ...(page.addStyleTag && { styles: tagsIn(page.addStyleTag, "addStyleTag") }),
+      ...(page.addScriptTag && { scripts: tagsIn(page.addScriptTag, "addScriptTag") }),
+      ...(page.rejectRequestPattern && { blocked: patternsIn(page.rejectRequestPattern, "rejectRequestPattern") }),
+    },
     ignored: [
       ...(block.length < rejectResourceTypes.length ? ["body.rejectResourceTypes"] : []),
-      ...givenIn("body.viewport", viewport, ["hasTouch", "isLandscape"]),
+      ...givenIn("body.viewport", viewport, ["isLandscape"]),
       ...givenIn("body.waitForSelector", element, ["timeout"]),
       ...givenInList("body.cookies", cookies, ["expires"]),
     ],
   };
+}
+
+/** @throws {ServiceError} 400 for an address that is not of the web. */
+function tagsIn(tags: readonly Tag[], field: string): RenderMore["styles"] {
+  return tags.map(({ content, id, path, type, url }, index) => {
+    const place = `body.${field}[${String(index)}]`;
+    if (path !== undefined) throw badInput(`${place}.path`, "files are not read", { hint: "Send their content." });
+    if (url !== undefined && !/^(?:https?|data):/i.test(url))
+      throw badInput(`${place}.url`, "must begin with https://, http:// or data:");
+    if (url === undefined && content === undefined) throw badInput(place, "needs url or content");
+    const named = { ...(id !== undefined && { id }), ...(type !== undefined && { type }) };
+    return url === undefined ? { content, ...named } : { url, ...named };
+  });
+}
+
+/** @throws {ServiceError} 400. */
+export function patternsIn(patterns: readonly string[], field: string): string[] {
+  return patterns.map((pattern, index) => {
+    try {
+      return new RegExp(pattern).source;
+    } catch {
+      throw badInput(`body.${field}[${String(index)}]`, "is not a regular expression");
+    }
+  });
 }
 
 type Cookie = NonNullable<PuppeteerPage["cookies"]>[number];

@@ -1,6 +1,6 @@
 import { contract as native } from "@shoal/contract";
-import { answerJson } from "@shoal/placement";
-import type { BytesReply } from "@shoal/router";
+import { answerJson, type RenderMore } from "@shoal/placement";
+import { badInput, type BytesReply } from "@shoal/router";
 import { RenderedElements, type RenderPage } from "@shoal/schemas";
 import { Readable } from "node:stream";
 import * as z from "zod/mini";
@@ -12,7 +12,6 @@ import { notSupported } from "./render-body.ts";
 const longestMs = 120_000;
 /** The values of elements; each has a few. */
 const maxValues = 200_000;
-const papers = ["A3", "A4", "A5", "Letter", "Legal", "Tabloid"] as const;
 
 /** A limit that pages can have. */
 export const withinLimits = (timeoutMs: number): number => Math.min(longestMs, Math.max(1_000, timeoutMs));
@@ -21,11 +20,21 @@ export const withinLimits = (timeoutMs: number): number => Math.min(longestMs, M
 export async function renderFor(
   { renders }: DialectParts,
   { calls }: DialectCaller,
-  { dialect, page, signal }: { readonly dialect: DialectName; readonly page: RenderPage; readonly signal: AbortSignal },
+  {
+    dialect,
+    more,
+    page,
+    signal,
+  }: {
+    readonly dialect: DialectName;
+    readonly page: RenderPage;
+    readonly more?: RenderMore | undefined;
+    readonly signal: AbortSignal;
+  },
 ): Promise<Rendered> {
   let rendered: Rendered | undefined;
   await calls.run(native.renderPage, { body: page, signal }, async (call) => {
-    rendered = await renders.render(call, { dialect });
+    rendered = await renders.render({ ...call, more }, { dialect });
     return undefined as never;
   });
   if (rendered === undefined) throw new Error("A page was neither rendered nor refused.");
@@ -33,13 +42,15 @@ export async function renderFor(
 }
 
 /** One output as the whole answer. */
-export function bytesOf(rendered: Rendered, name: "html" | "pdf" | "screenshot"): BytesReply {
+export function bytesOf(
+  rendered: Rendered,
+  name: "html" | "pdf" | "screenshot",
+  encoding: "base64" | "binary" = "binary",
+): BytesReply {
   const { content = Buffer.alloc(0), type = "" } = rendered.parts.get(name) ?? {};
-  return {
-    stream: Readable.from([content]),
-    sizeBytes: content.length,
-    contentType: type,
-  };
+  // As at the vendors, the type stays that of the picture.
+  const sent = encoding === "base64" ? Buffer.from(content.toString("base64")) : content;
+  return { stream: Readable.from([sent]), sizeBytes: sent.length, contentType: type };
 }
 
 /** An output that is text; empty without it. */
@@ -47,52 +58,104 @@ export function textOf(rendered: Rendered, name: "html" | "markdown"): string {
   return rendered.parts.get(name)?.content.toString() ?? "";
 }
 
-/** Translates a picture in Puppeteer's words. @param field - of the options. @throws {ServiceError} 501. */
+type Picture = NonNullable<RenderPage["screenshot"]>;
+type Pdf = NonNullable<RenderPage["pdf"]>;
+
+/** Translates a picture in Puppeteer's words. @throws {ServiceError} 400, 501. */
 export function toScreenshot(
   options: ScreenshotOptions = {},
   { field, selector }: { readonly field: string; readonly selector?: string | undefined },
-): NonNullable<RenderPage["screenshot"]> {
-  if (options.clip !== undefined) notSupported(`${field}.clip`, "Use selector, or fullPage.");
-  if (options.encoding === "base64") notSupported(`${field}.encoding`, "Encode the bytes in the client.");
+): { readonly screenshot: Picture; readonly more: RenderMore; readonly encoding: "base64" | "binary" } {
+  const { clip } = options;
+  if (clip !== undefined && (selector !== undefined || options.fullPage === true))
+    throw badInput(`body.${field}.clip`, "cannot be combined with selector or fullPage");
+  if (clip?.scale !== undefined && clip.scale !== 1)
+    notSupported(`${field}.clip.scale`, "Set deviceScaleFactor of viewport.");
   return {
-    ...(options.type && { format: options.type }),
-    ...(options.quality !== undefined && { quality: options.quality }),
-    ...(options.fullPage === true && selector === undefined && { full_page: true }),
-    ...(options.omitBackground === true && { omit_background: true }),
-    ...(selector !== undefined && { selector }),
+    screenshot: {
+      ...(options.type && { format: options.type }),
+      ...(options.quality !== undefined && { quality: options.quality }),
+      ...(options.fullPage === true && selector === undefined && { full_page: true }),
+      ...(options.omitBackground === true && { omit_background: true }),
+      ...(selector !== undefined && { selector }),
+    },
+    encoding: options.encoding ?? "binary",
+    more: clip === undefined ? {} : { clip: { x: clip.x, y: clip.y, width: clip.width, height: clip.height } },
   };
 }
 
-/** Translates a PDF in Puppeteer's words. @param field - of the options. @throws {ServiceError} 501. */
-export function toPdf(options: PdfOptions = {}, field: string): NonNullable<RenderPage["pdf"]> {
-  for (const name of ["width", "height", "displayHeaderFooter", "preferCSSPageSize", "fullPage"] as const)
-    if (options[name] !== undefined && options[name] !== false)
-      notSupported(`${field}.${name}`, "Use format, landscape, scale, margin and pageRanges.");
-  const format = papers.find((name) => name.toLowerCase() === (options.format ?? "letter").toLowerCase());
-  if (format === undefined) notSupported(`${field}.format`, `Known formats: ${papers.join(", ")}.`);
+/** Inches, as Puppeteer has them. */
+const papers: Readonly<Record<string, readonly [width: number, height: number]>> = {
+  letter: [8.5, 11],
+  legal: [8.5, 14],
+  tabloid: [11, 17],
+  ledger: [17, 11],
+  a0: [33.1102, 46.811],
+  a1: [23.3858, 33.1102],
+  a2: [16.5354, 23.3858],
+  a3: [11.6929, 16.5354],
+  a4: [8.2677, 11.6929],
+  a5: [5.8268, 8.2677],
+  a6: [4.1339, 5.8268],
+};
+
+/** Translates a PDF in Puppeteer's words, with its defaults. @throws {ServiceError} 400, 501. */
+export function toPdf(options: PdfOptions = {}, field: string): { readonly pdf: Pdf; readonly more: RenderMore } {
+  if (options.fullPage !== undefined && options.fullPage !== false)
+    notSupported(`${field}.fullPage`, "Set width and height.");
+  const { footerTemplate, headerTemplate, margin = {}, outline, preferCSSPageSize, tagged } = options;
+  const [top = 0, right = 0, bottom = 0, left = 0] = ["top", "right", "bottom", "left"].map((side) =>
+    // As at the vendors, a side that is not named has none.
+    inchesOf(margin[side] ?? 0, `${field}.margin.${side}`, maxMargin),
+  );
   return {
-    format,
-    // The vendor's defaults.
-    print_background: options.printBackground ?? false,
-    margin_inches: marginOf(options.margin, `${field}.margin`),
-    ...(options.landscape !== undefined && { landscape: options.landscape }),
-    ...(options.scale !== undefined && { scale: options.scale }),
-    ...(options.pageRanges !== undefined && options.pageRanges !== "" && { page_ranges: options.pageRanges }),
+    pdf: {
+      print_background: options.printBackground ?? false,
+      ...(options.landscape !== undefined && { landscape: options.landscape }),
+      ...(options.scale !== undefined && { scale: options.scale }),
+      ...(options.pageRanges !== undefined && options.pageRanges !== "" && { page_ranges: options.pageRanges }),
+    },
+    more: {
+      pdf: {
+        paper: paperOf(options, field),
+        margins: { top, right, bottom, left },
+        ...(options.displayHeaderFooter === true && { header: headerTemplate ?? "", footer: footerTemplate ?? "" }),
+        ...(preferCSSPageSize === true && { page_size_of_styles: true }),
+        ...(tagged !== undefined && { tagged }),
+        ...(outline === true && { outline }),
+      },
+    },
   };
 }
 
-const inchesOf: Readonly<Record<string, number>> = { "": 1 / 96, px: 1 / 96, in: 1, cm: 1 / 2.54, mm: 1 / 25.4 };
+const maxMargin = 20;
+const maxSide = 200;
 
-function marginOf(margin: Readonly<Record<string, number | string>> = {}, field: string): number {
-  // As at the vendors, a side that is not named has none.
-  const sides = ["top", "right", "bottom", "left"].map((side) => {
-    const value = margin[side] ?? 0;
-    const [, number = "", unit = ""] = /^([\d.]+) *(px|in|cm|mm)?$/.exec(String(value)) ?? [];
-    const inches = Number(number) * (inchesOf[unit] ?? 0);
-    return number === "" || Number.isNaN(inches) ? notSupported(field, "Write 1cm, 10mm, 0.4in or 38px.") : inches;
-  });
-  if (new Set(sides).size > 1) notSupported(field, "All sides have the same margin here: name all four.");
-  return sides[0] ?? 0;
+/** As at the vendors, the format decides over width and height. */
+function paperOf({ format, height, width }: PdfOptions, field: string) {
+  const [usualWidth, usualHeight] = papers.letter ?? [0, 0];
+  if (format === undefined || format === "")
+    return {
+      width: width === undefined ? usualWidth : inchesOf(width, `${field}.width`, maxSide),
+      height: height === undefined ? usualHeight : inchesOf(height, `${field}.height`, maxSide),
+    };
+  const paper = Object.hasOwn(papers, format.toLowerCase()) ? papers[format.toLowerCase()] : undefined;
+  if (paper === undefined)
+    throw badInput(`body.${field}.format`, "is unknown", { hint: `Known formats: ${Object.keys(papers).join(", ")}.` });
+  return { width: paper[0], height: paper[1] };
+}
+
+const inchesIn: Readonly<Record<string, number>> = { "": 1 / 96, px: 1 / 96, in: 1, cm: 1 / 2.54, mm: 1 / 25.4 };
+
+function inchesOf(value: number | string, field: string, maximum: number): number {
+  const [, number = "", unit = ""] = /^(\d+(?:\.\d+)?|\.\d+) *(px|in|cm|mm)?$/.exec(String(value).trim()) ?? [];
+  const inches = Number(number) * (inchesIn[unit] ?? 0);
+  if (number === "" || inches > maximum)
+    throw badInput(`body.${field}`, "is not a possible length", {
+      limit: maximum,
+      hint: "Write 1cm, 10mm, 0.4in or 38px.",
+    });
+  return inches;
 }
 
 /** Of an instance, which may be compromised. */

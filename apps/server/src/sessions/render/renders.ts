@@ -1,6 +1,6 @@
 import type { CheckedRequestOf, renderPage as endpoint } from "@shoal/contract";
 import { invalid } from "@shoal/contract/refusals";
-import { AnswerProblem, InstanceRefusal, type RenderedParts, renderPage } from "@shoal/placement";
+import { AnswerProblem, InstanceRefusal, type RenderedParts, type RenderMore, renderPage } from "@shoal/placement";
 import { anySignal, renderProblem } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { BrowserOrigin } from "@shoal/schemas";
@@ -22,6 +22,8 @@ export interface Rendered extends RenderedParts {
 export interface RenderCall {
   readonly context: Access;
   readonly body: RenderRequest;
+  /** Of another service. */
+  readonly more?: RenderMore | undefined;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
@@ -47,7 +49,7 @@ export class Renders {
   }
 
   /** @throws {ServiceError} as creating a session, and as `browsers.render`. */
-  async render({ body, context, signal }: RenderCall, origin: BrowserOrigin): Promise<Rendered> {
+  async render({ body, context, more, signal }: RenderCall, origin: BrowserOrigin): Promise<Rendered> {
     const { line } = this.#parts;
     // Before a session starts.
     const refusal = body.url === undefined ? undefined : renderProblem(body.url);
@@ -58,7 +60,7 @@ export class Renders {
     );
     try {
       const timeoutMs = Math.round(Math.max(leastMs, untilMs - performance.now()));
-      return { sessionId, ...(await this.#renderIn(sessionId, { context, signal, body, timeoutMs })) };
+      return { sessionId, ...(await this.#renderIn(sessionId, { context, signal, body, more, timeoutMs })) };
     } finally {
       await this.#end(sessionId, context);
     }
@@ -85,13 +87,14 @@ export class Renders {
 
   async #renderIn(
     sessionId: string,
-    { body, context, signal, timeoutMs }: RenderCall & { readonly timeoutMs: number },
+    { body, context, more, signal, timeoutMs }: RenderCall & { readonly timeoutMs: number },
   ): Promise<RenderedParts> {
     const { profile: _profile, proxy: _proxy, stealth: _stealth, ...request } = body;
     const stuck = AbortSignal.timeout(timeoutMs + answerGraceMs);
     try {
       const instance = await this.#parts.sessions.instanceHere(context.projectId, sessionId);
-      return await renderPage(instance, { ...request, timeout_ms: timeoutMs }, anySignal([signal, stuck]));
+      const page = { ...request, timeout_ms: timeoutMs };
+      return await renderPage(instance, { page, ...(more && { more }) }, anySignal([signal, stuck]));
     } catch (error) {
       signal.throwIfAborted();
       throw explain(error, sessionId);

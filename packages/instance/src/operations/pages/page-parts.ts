@@ -17,7 +17,7 @@ import { type PrintOptions, printPage } from "./pictures/print-page.ts";
 import { PageReader } from "./read/page-reader.ts";
 import { readElements } from "./reading/read-page.ts";
 import { renderPage } from "./render/render-page.ts";
-import type { RenderRequest } from "./render/render-request.ts";
+import type { InstanceRenderRequest } from "./render/render-request.ts";
 import { SessionPages } from "./tabs/session-pages.ts";
 import { PageToolCaller } from "./tools/page-tools.ts";
 import type { CustomToolSource } from "./tools/custom-page-tools.ts";
@@ -80,7 +80,7 @@ export class PageParts {
     return printPage(await this.#pages.tab(options.tab), options);
   }
 
-  render(request: RenderRequest, signal: AbortSignal): Promise<BytesReply> {
+  render(request: InstanceRenderRequest, signal: AbortSignal): Promise<BytesReply> {
     const { camera, reader } = this;
     return renderPage({ pages: this.#pages, camera, reader, failures: this.#failures }, request, signal);
   }

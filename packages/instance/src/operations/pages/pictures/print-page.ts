@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { CdpError } from "../../../browser/cdp/cdp-connection.ts";
 import type { FollowedPage } from "../follow/followed-page.ts";
 import { dialogOpen, pageNotResponding } from "../tabs/page-errors.ts";
+import type { RenderMore } from "../../../protocol/render-frame.ts";
 import type { OpenTab } from "../tabs/session-pages.ts";
 
 export type PrintOptions = CheckedRequestOf<typeof endpoint>["body"];
@@ -23,10 +24,15 @@ const chunkBytes = 256 * 1024;
 const maxBytes = 256 * 2 ** 20;
 
 /** Prints a tab. @throws {ServiceError} 400 for options that leave no content, 409 if the page does not answer. */
-export async function printPage(tab: OpenTab, options: PrintOptions): Promise<BytesReply> {
+export async function printPage(
+  tab: OpenTab,
+  options: PrintOptions,
+  more: NonNullable<RenderMore["pdf"]> = {},
+): Promise<BytesReply> {
   const { page } = tab;
   const [paperWidth, paperHeight] = papers[options.format];
   const margin = options.margin_inches;
+  const { bottom = margin, left = margin, right = margin, top = margin } = more.margins ?? {};
   const printing = page.cdp
     .send(
       "Page.printToPDF",
@@ -34,12 +40,20 @@ export async function printPage(tab: OpenTab, options: PrintOptions): Promise<By
         landscape: options.landscape,
         printBackground: options.print_background,
         scale: options.scale,
-        paperWidth,
-        paperHeight,
-        marginTop: margin,
-        marginBottom: margin,
-        marginLeft: margin,
-        marginRight: margin,
+        paperWidth: more.paper?.width ?? paperWidth,
+        paperHeight: more.paper?.height ?? paperHeight,
+        marginTop: top,
+        marginBottom: bottom,
+        marginLeft: left,
+        marginRight: right,
+        ...((more.header ?? more.footer) !== undefined && {
+          displayHeaderFooter: true,
+          headerTemplate: more.header ?? "",
+          footerTemplate: more.footer ?? "",
+        }),
+        ...(more.page_size_of_styles === true && { preferCSSPageSize: true }),
+        ...(more.tagged !== undefined && { generateTaggedPDF: more.tagged }),
+        ...(more.outline === true && { generateDocumentOutline: true }),
         transferMode: "ReturnAsStream",
         ...(options.page_ranges !== undefined && { pageRanges: options.page_ranges }),
       },

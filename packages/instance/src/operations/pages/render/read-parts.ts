@@ -3,6 +3,7 @@ import { type BytesReply, ServiceError } from "@shoal/router";
 import type { EgressFailures } from "../../../egress/failures.ts";
 import { maxRenderBytes, type RenderPart, renderParts } from "../../../protocol/render-frame.ts";
 import { observe } from "../outline/observe.ts";
+import type { RenderMore } from "../../../protocol/render-frame.ts";
 import type { PageCamera } from "../pictures/page-camera.ts";
 import { printPage } from "../pictures/print-page.ts";
 import type { PageReader } from "../read/page-reader.ts";
@@ -29,6 +30,7 @@ export interface RenderTools {
 interface Reading {
   readonly tools: RenderTools;
   readonly request: RenderRequest;
+  readonly more: RenderMore;
   readonly tab: OpenTab;
   readonly clock: RenderClock;
 }
@@ -101,7 +103,7 @@ const readers: Readonly<Record<RenderPart, (reading: Reading) => Promise<Content
     const found = await observe(tools.pages, options, tools.reader);
     return textPart("text/plain", found.outline, found.left_out > 0);
   },
-  async screenshot({ request, tab, tools }) {
+  async screenshot({ more, request, tab, tools }) {
     const { omit_background: isClear, ...options } = request.screenshot ?? usualPicture;
     const { format } = options;
     if (isClear && format === "jpeg")
@@ -111,18 +113,33 @@ const readers: Readonly<Record<RenderPart, (reading: Reading) => Promise<Content
       cdp.send("Emulation.setDefaultBackgroundColorOverride", color === undefined ? {} : { color }, session.sessionId);
     if (isClear) await background({ r: 0, g: 0, b: 0, a: 0 });
     try {
+      const type = `image/${format}`;
+      if (more.clip !== undefined) return { type, content: await clipped(tab, options, more.clip), isCut: false };
       const picture = await tools.camera.take({ ...options, labels: false, tab: tab.id });
-      return { type: `image/${format}`, content: await bytesOf(picture), isCut: false };
+      return { type, content: await bytesOf(picture), isCut: false };
     } finally {
       if (isClear) await background().catch(() => undefined);
     }
   },
-  async pdf({ request, tab }) {
+  async pdf({ more, request, tab }) {
     const usual = { format: "A4", landscape: false, print_background: true, scale: 1, margin_inches: 0.4 } as const;
-    const printed = await printPage(tab, { ...usual, ...request.pdf });
+    const printed = await printPage(tab, { ...usual, ...request.pdf }, more.pdf);
     return { type: "application/pdf", content: await bytesOf(printed), isCut: false };
   },
 };
+
+async function clipped(
+  { page: { cdp, session } }: OpenTab,
+  { format, quality }: Pick<NonNullable<RenderRequest["screenshot"]>, "format" | "quality">,
+  clip: NonNullable<RenderMore["clip"]>,
+): Promise<Buffer> {
+  const { data } = await cdp.send(
+    "Page.captureScreenshot",
+    { format, ...(format !== "png" && { quality }), clip: { ...clip, scale: 1 }, captureBeyondViewport: true },
+    session.sessionId,
+  );
+  return Buffer.from(data, "base64");
+}
 
 async function script(
   tab: OpenTab,

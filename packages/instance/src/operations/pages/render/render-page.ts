@@ -4,20 +4,23 @@ import { Readable } from "node:stream";
 import pTimeout from "p-timeout";
 import { egressErrors, egressTarget } from "../../../egress/failures.ts";
 import type { RenderHead } from "../../../protocol/render-frame.ts";
+import type { RenderMore } from "../../../protocol/render-frame.ts";
 import { withoutCredentials } from "../tabs/shown-address.ts";
 import type { OpenTab } from "../tabs/session-pages.ts";
+import { addAndWait } from "./page-additions.ts";
 import { factsFunction, holdsFunction, writeFunction } from "./page-scripts.ts";
 import { PageWatch } from "./page-watch.ts";
 import { type RenderedPart, type RenderTools, readParts } from "./read-parts.ts";
 import { OutOfTime, RenderClock } from "./render-clock.ts";
 import { cannotOpen, notAPage } from "./render-errors.ts";
-import { addressOf, type RenderRequest } from "./render-request.ts";
+import { addressOf, type InstanceRenderRequest, type RenderRequest } from "./render-request.ts";
 import { callInPage, explainSelector, readFromPage } from "./render-world.ts";
 import { RequestRules } from "./request-rules.ts";
 
 interface Rendering {
   readonly tools: RenderTools;
   readonly request: RenderRequest;
+  readonly more: RenderMore;
   readonly url: string;
   readonly tab: OpenTab;
   readonly watch: PageWatch;
@@ -34,13 +37,17 @@ const states = {
 } as const;
 
 /** Opens a page in the front tab of an unused browser, and reads it. @throws {ServiceError} 400, 404, 409 or 503. */
-export async function renderPage(tools: RenderTools, request: RenderRequest, signal: AbortSignal): Promise<BytesReply> {
+export async function renderPage(
+  tools: RenderTools,
+  { more = {}, page: request }: InstanceRenderRequest,
+  signal: AbortSignal,
+): Promise<BytesReply> {
   const url = addressOf(request);
   const tab = await tools.pages.tab();
   const { best_attempt: bestAttempt, timeout_ms: timeoutMs } = request;
   const clock = new RenderClock(tab.page, { url, timeoutMs, bestAttempt, signal });
   const watch = await PageWatch.open(tab.page);
-  const rendering: Rendering = { tools, request, url, tab, watch, clock };
+  const rendering: Rendering = { tools, request, more, url, tab, watch, clock };
   try {
     await clock.load(prepare(rendering), "The browser was not ready");
     const timedOut = await loadBounded(rendering);
@@ -53,21 +60,28 @@ export async function renderPage(tools: RenderTools, request: RenderRequest, sig
   }
 }
 
-async function prepare({ request, tab, url }: Rendering): Promise<void> {
+async function prepare({ more, request, tab, url }: Rendering): Promise<void> {
   const { page } = tab;
   const { cdp, session } = page;
   const { cookies = [], javascript, media, user_agent: userAgent, viewport } = request;
   const isWeb = url !== "about:blank";
   await Promise.all([
-    RequestRules.open(page, isWeb ? new URL(url).origin : undefined, request),
+    RequestRules.open(page, isWeb ? new URL(url).origin : undefined, { ...request, ...more }),
     viewport &&
       cdp.send(
         "Emulation.setDeviceMetricsOverride",
-        { width: viewport.width, height: viewport.height, deviceScaleFactor: viewport.scale, mobile: false },
+        {
+          width: viewport.width,
+          height: viewport.height,
+          deviceScaleFactor: viewport.scale,
+          mobile: more.mobile === true,
+        },
         session.sessionId,
       ),
     userAgent !== undefined && cdp.send("Emulation.setUserAgentOverride", { userAgent }, session.sessionId),
     media !== undefined && cdp.send("Emulation.setEmulatedMedia", { media }, session.sessionId),
+    more.touch === true &&
+      cdp.send("Emulation.setTouchEmulationEnabled", { enabled: true, maxTouchPoints: 1 }, session.sessionId),
     !javascript && cdp.send("Emulation.setScriptExecutionDisabled", { value: true }, session.sessionId),
   ]);
   for (const [index, cookie] of cookies.entries()) await setCookie(tab, url, { cookie, index });
@@ -108,6 +122,7 @@ async function loadBounded(rendering: Rendering): Promise<boolean> {
   const { clock, request, tab } = rendering;
   try {
     await (rendering.url === "about:blank" ? write(rendering) : open(rendering));
+    await addAndWait(rendering);
     await waitFor(rendering);
     return false;
   } catch (error) {

@@ -1,10 +1,12 @@
-import type { CheckedRequestOf, renderPage } from "@shoal/contract";
+import type { CheckedRequestOf } from "@shoal/contract";
 import { invalid } from "@shoal/contract/refusals";
 import { renderProblem, typedAddress } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
+import type { pageControl } from "../../../protocol/page-endpoints.ts";
 import type { RenderPart } from "../../../protocol/render-frame.ts";
 
-export type RenderRequest = CheckedRequestOf<typeof renderPage>["body"];
+export type InstanceRenderRequest = CheckedRequestOf<typeof pageControl.renderPage>["body"];
+export type RenderRequest = InstanceRenderRequest["page"];
 
 /** @returns the address to open; `about:blank` for HTML. @throws {ServiceError} 400 for another scheme. */
 export function addressOf({ url }: Pick<RenderRequest, "url">): string {

@@ -29,6 +29,7 @@ export async function callInPage<T>(
         executionContextId,
         arguments: values.map((value) => ({ value })),
         returnByValue: true,
+        awaitPromise: true,
       },
       session.sessionId,
     );
