@@ -20,36 +20,41 @@ export function urlOf(host: string, port: number): string {
   return `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${String(port)}`;
 }
 
+/** Texts for the addresses of a service, by the flag of their port. */
+const places = {
+  "--port": { before: "", host: "--host" },
+  "--metrics-port": { before: "Cannot open the metrics port. ", host: "--metrics-host" },
+} as const;
+
 export function explainListenError(
   error: unknown,
   { host, port }: { readonly host: string; readonly port: number },
-  flag: "--port" | "--metrics-port",
+  flag: keyof typeof places,
 ): StartError {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const where = `${host}:${String(port)}`;
+  const { before, host: hostFlag } = places[flag];
+  const refusal = (reason: string, hint: string) => new StartError(`${before}${reason}`, { hint, cause: error });
   switch (code) {
     case "EADDRINUSE":
-      return new StartError(`Port ${String(port)} of ${host} is in use by another program.`, {
-        hint: `Stop that program, choose another port with ${flag}, or let the system choose with ${flag} 0.`,
-        cause: error,
-      });
+      return refusal(
+        `Port ${String(port)} of ${host} is in use by another program.`,
+        `Stop that program, choose another port with ${flag}, or let the system choose with ${flag} 0.`,
+      );
     case "EACCES":
-      return new StartError(`This user may not listen on ${where}.`, {
-        hint: `Choose a port of 1024 or above with ${flag}.`,
-        cause: error,
-      });
+      return refusal(`This user may not listen on ${where}.`, `Choose a port of 1024 or above with ${flag}.`);
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return new StartError(`${host} is not an address of this machine.`, {
-        hint: "Give one of its addresses with --host: 127.0.0.1 for this machine alone, 0.0.0.0 for all its networks.",
-        cause: error,
-      });
+      return refusal(
+        `${host} is not an address of this machine.`,
+        `Give one of its addresses with ${hostFlag}: 127.0.0.1 for this machine alone, 0.0.0.0 for all its networks.`,
+      );
     default:
-      return new StartError(`The service cannot listen on ${where}: ${messageOf(error)}.`, {
-        hint: "Choose another address with --host and --port.",
-        cause: error,
-      });
+      return refusal(
+        `The service cannot listen on ${where}: ${messageOf(error)}.`,
+        `Choose another address with ${hostFlag} and ${flag}.`,
+      );
   }
 }
 
@@ -65,14 +70,14 @@ export async function listen(app: FastifyInstance, host: string, port: number): 
 }
 
 /** Fails fast for a port in use, before slow parts of the start. @throws {StartError} */
-export async function tryAddress(host: string, port: number): Promise<void> {
+export async function tryAddress(host: string, port: number, flag: keyof typeof places = "--port"): Promise<void> {
   if (port === 0) return;
   const trial = createServer();
   try {
     trial.listen({ host, port });
     await once(trial, "listening");
   } catch (error) {
-    throw explainListenError(error, { host, port }, "--port");
+    throw explainListenError(error, { host, port }, flag);
   } finally {
     trial.close();
   }

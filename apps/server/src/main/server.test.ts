@@ -123,6 +123,28 @@ describe("fails to start and removes everything that it created,", () => {
     expect(existsSync(join(dataDir(), "server.pid"))).toBe(false);
   });
 
+  it("with a port for metrics that is in use, or not of this machine", async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const address = other.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const taken = await refusal({ metrics_port: port });
+    other.close();
+    expect(taken.message).toBe(
+      `Cannot open the metrics port. Port ${String(port)} of 127.0.0.1 is in use by another program.`,
+    );
+    expect(taken.hint).toContain("--metrics-port 0");
+    expect(existsSync(join(dataDir(), "server.pid"))).toBe(false);
+    const foreign = await refusal({ metrics_port: port, metrics_host: "192.0.2.1", metrics_token: "metrics-token" });
+    expect(foreign.message).toBe("Cannot open the metrics port. 192.0.2.1 is not an address of this machine.");
+    expect(foreign.hint).toContain("--metrics-host");
+    const same = await refusal({ host: "localhost", port, metrics_port: port });
+    expect(same).toMatchObject({
+      message: `Port ${String(port)} is the port of the API, and of the metrics.`,
+      exitCode: 2,
+    });
+  });
+
   it("on an address of another machine", async () => {
     expect((await refusal({ host: "192.0.2.1", unsafe_no_isolation: true })).message).toBe(
       "192.0.2.1 is not an address of this machine.",

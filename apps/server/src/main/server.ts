@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { type ConfigSources, loadConfig } from "../config/config.ts";
 import type { Config } from "../config/settings.ts";
 import { ServerAddresses } from "../cluster/server-addresses.ts";
+import { StartError } from "../config/start-error.ts";
 import { openDataDir, refuseUnfinishedRestore } from "../config/data-dir.ts";
 import { Cleanup } from "../host/cleanup.ts";
 import { refuseSharedHost } from "../http/content-origin.ts";
@@ -17,7 +18,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   const log = await createLog(config, options.logTo);
   const cleanup = new Cleanup(log);
   try {
-    await tryAddress(config.host, config.port);
+    await tryAddresses(config);
     const dataDir = await openDataDir(config.data_dir);
     cleanup.add("the data folder", () => {
       dataDir.release();
@@ -29,6 +30,18 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     await cleanup.run();
     throw error;
   }
+}
+
+/** @throws {StartError} when an address is unavailable. */
+async function tryAddresses({ host, metrics_host, metrics_port = 0, port }: Config): Promise<void> {
+  const hosts = new Set([host, metrics_host].map((name) => (name === "localhost" ? "127.0.0.1" : name)));
+  if (metrics_port !== 0 && metrics_port === port && (hosts.size === 1 || hosts.has("0.0.0.0") || hosts.has("::")))
+    throw new StartError(`Port ${String(port)} is the port of the API, and of the metrics.`, {
+      hint: "Choose another port with --metrics-port. With metrics_token alone, the port of the API has /metrics.",
+      exitCode: 2,
+    });
+  await tryAddress(host, port);
+  await tryAddress(metrics_host, metrics_port, "--metrics-port");
 }
 
 /** Reads the settings and starts the service. @throws {StartError} with a hint and an exit status. */
