@@ -1,4 +1,4 @@
-import { examineHost } from "./examine-host.ts";
+import { bubblewrapFinding, examineHost } from "./examine-host.ts";
 import { describeWith } from "./testing/requirements.ts";
 import { expect, it } from "vitest";
 
@@ -17,6 +17,18 @@ it("returns one sentence per finding, and resolves for a missing browser", async
   }
 });
 
+it("says for a bubblewrap that does not work whether the service starts without it", () => {
+  const sandbox = { works: false, tools: undefined, reason: "It is not installed.", advice: "Install it." } as const;
+  expect(bubblewrapFinding(sandbox, { isRequired: true, version: "" })).toMatchObject({
+    state: "missing",
+    detail: "It is not installed. The sandbox placement needs it.",
+  });
+  expect(bubblewrapFinding(sandbox, { isRequired: false, version: "" })).toMatchObject({
+    state: "warning",
+    detail: "It is not installed. Sessions would run as plain processes, without isolation.",
+  });
+});
+
 describeWith(["chromium", "bubblewrap"], "examineHost on a complete host", () => {
   it("reports the browser, isolation and limits", async () => {
     const report = await examineHost();
@@ -30,5 +42,18 @@ describeWith(["chromium", "bubblewrap"], "examineHost on a complete host", () =>
     expect(report.limits).toContain("at most 1024 processes and threads per session");
     // A complete host may lack the fonts of some scripts.
     expect(report.findings.filter(({ name, state }) => state !== "ok" && name !== "fonts")).toEqual([]);
+  });
+
+  it("reports no box, no limits and no sleep for sessions that are plain processes by the setting", async () => {
+    const { findings, limits, placement } = await examineHost({ placement: "process" });
+    expect([placement, limits]).toEqual(["sandbox", []]);
+    const text = Object.fromEntries(findings.map(({ detail, name }) => [name, detail]));
+    expect(text.bubblewrap).toBe(
+      "Bubblewrap works, but the setting placement is process. Sessions would run as plain processes, without isolation.",
+    );
+    expect(text.sleep).toContain("cannot sleep");
+    expect(text.limits).toContain("is not limited");
+    expect(text).not.toHaveProperty("user_namespaces");
+    expect((await examineHost({ placement: "sandbox" })).findings).toEqual((await examineHost()).findings);
   });
 });

@@ -44,10 +44,17 @@ export interface HostReport {
 const ignore = () => undefined;
 const silent: PlacementLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
+interface ExamineOptions {
+  readonly chromium?: string;
+  /** The setting. The findings are about this placement, `placement` of the report is the best of this machine. */
+  readonly placement?: "auto" | "process" | "sandbox";
+}
+
 /** Starts the browser for its version, and an empty box. Takes about 0.1 s. Never rejects. */
-export async function examineHost(options: { readonly chromium?: string } = {}): Promise<HostReport> {
-  const named = options.chromium === undefined ? {} : { executable: options.chromium };
-  const [browser, sandbox] = await Promise.all([findChromium(named).catch(errorOf), examineSandbox()]);
+export async function examineHost({ chromium: path, placement = "auto" }: ExamineOptions = {}): Promise<HostReport> {
+  const named = path === undefined ? {} : { executable: path };
+  const [browser, possible] = await Promise.all([findChromium(named).catch(errorOf), examineSandbox()]);
+  const sandbox = placement === "process" && possible.works ? unused(possible) : possible;
   const chromium = browser instanceof Error ? undefined : browser;
   const bubblewrap = sandbox.tools && {
     path: sandbox.tools.bwrap,
@@ -61,7 +68,7 @@ export async function examineHost(options: { readonly chromium?: string } = {}):
   return {
     ...(chromium && { chromium }),
     ...(bubblewrap && { bubblewrap }),
-    placement: sandbox.works ? "sandbox" : "process",
+    placement: possible.works ? "sandbox" : "process",
     userNamespaces: sandbox.works ? sandbox.nestedUsers : innerSandbox && !runsAsRoot(),
     innerSandbox,
     limits,
@@ -70,7 +77,7 @@ export async function examineHost(options: { readonly chromium?: string } = {}):
       await windowsFinding(chromium),
       fontsFinding(await examineFonts()),
       await authoritiesFinding(),
-      bubblewrapFinding(sandbox, bubblewrap?.version ?? ""),
+      bubblewrapFinding(sandbox, { version: bubblewrap?.version ?? "", isRequired: placement === "sandbox" }),
       ...(sandbox.works ? [userNamespacesFinding(sandbox.nestedUsers)] : []),
       innerSandboxFinding(innerSandbox, sandbox),
       limitsFinding(limits, sandbox, groups !== undefined),
@@ -167,17 +174,30 @@ async function authoritiesFinding(): Promise<HostFinding> {
   };
 }
 
-function bubblewrapFinding(sandbox: SandboxSupport, version: string): HostFinding {
+function unused({ tools }: SandboxSupport): SandboxSupport {
+  return {
+    ...{ works: false, tools, reason: "Bubblewrap works, but the setting placement is process." },
+    advice: "Remove the setting to use the sandbox.",
+  };
+}
+
+/** @param about.isRequired - by the setting, without which sessions would be plain processes. */
+export function bubblewrapFinding(
+  sandbox: SandboxSupport,
+  about: { readonly isRequired: boolean; readonly version: string },
+): HostFinding {
   if (sandbox.works)
     return {
       name: "bubblewrap",
       state: "ok",
-      detail: `Each session runs in its own box (${sandbox.tools.bwrap} ${version}).`,
+      detail: `Each session runs in its own box (${sandbox.tools.bwrap} ${about.version}).`,
     };
   return {
     name: "bubblewrap",
-    state: "warning",
-    detail: `${sandbox.reason} Sessions would run as plain processes, without isolation.`,
+    state: about.isRequired ? "missing" : "warning",
+    detail: about.isRequired
+      ? `${sandbox.reason} The sandbox placement needs it.`
+      : `${sandbox.reason} Sessions would run as plain processes, without isolation.`,
     advice: sandbox.advice,
   };
 }

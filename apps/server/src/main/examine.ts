@@ -22,12 +22,14 @@ export async function examine(sources: { readonly env: NodeJS.ProcessEnv }): Pro
 }
 
 function places(config: Config): Promise<readonly Finding[]> {
-  if (config.placement === "docker") return containers(config);
-  return config.placement === "kubernetes" ? pods(config) : thisHost(config);
+  const { placement } = config;
+  if (placement === "docker") return containers(config);
+  return placement === "kubernetes" ? pods(config) : thisHost(config, placement);
 }
 
-async function thisHost(config: Config): Promise<readonly Finding[]> {
-  const host = await examineHost(config.chromium === undefined ? {} : { chromium: config.chromium });
+async function thisHost(config: Config, placement: "auto" | "process" | "sandbox"): Promise<readonly Finding[]> {
+  const { chromium } = config;
+  const host = await examineHost({ placement, ...(chromium !== undefined && { chromium }) });
   return [isolation(config, host.placement), ...host.findings];
 }
 
