@@ -1,4 +1,5 @@
 // Writes the pictures of README and guide into docs/images: npm run screenshots
+// With "film", it writes the film of the README instead: npm run screenshots -- film
 // With a folder, it writes pictures of all pages there instead: npm run screenshots -- FOLDER [NAME...]
 import { Shoal } from "@shoal/client";
 import { startService } from "@shoal/cli/service";
@@ -10,10 +11,12 @@ import { launchPerson } from "../../testing/person.ts";
 import { writeUsageHistory } from "./history.ts";
 import { takeForDocs } from "./for-docs.ts";
 import { serveShop } from "./shop.ts";
+import { takeAgentFilm } from "./agent-film.ts";
 import { takeAll } from "./every-scene.ts";
 import { makeWorld } from "./world.ts";
 
 const [folder, ...names] = process.argv.slice(2);
+const images = join(import.meta.dirname, "../../../../../docs/images");
 const dataDir = mkdtempSync(join(tmpdir(), "shoal-screenshots-"));
 const [shop, sites] = await Promise.all([serveShop(), startSites()]);
 const [service, person] = await Promise.all([
@@ -27,20 +30,28 @@ const [service, person] = await Promise.all([
 try {
   const { apiKey, baseUrl } = service;
   const shoal = new Shoal({ baseUrl, apiKey });
-  const [project] = (await shoal.projects.list()).items;
-  const [key] = (await shoal.apiKeys.list()).items;
-  await writeUsageHistory(dataDir, project?.id ?? "", key?.id ?? "");
-  const world = await makeWorld({ shoal, baseUrl, shop, sites });
-  const stage = { person, baseUrl, apiKey, world };
-  if (folder === undefined) await takeForDocs(stage, join(import.meta.dirname, "../../../../../docs/images"));
-  else {
-    mkdirSync(folder, { recursive: true });
-    await takeAll(stage, folder, names);
-  }
+  if (folder === "film") await takeAgentFilm({ shoal, apiKey, baseUrl, person, shop }, join(images, "agent.gif"));
+  else await takePictures(shoal, { apiKey, baseUrl });
 } finally {
   await person.close();
   await service.stop();
   shop.close();
   await sites.close();
   rmSync(dataDir, { recursive: true, force: true });
+}
+
+async function takePictures(
+  shoal: Shoal,
+  { apiKey, baseUrl }: { readonly apiKey: string; readonly baseUrl: string },
+): Promise<void> {
+  const [project] = (await shoal.projects.list()).items;
+  const [key] = (await shoal.apiKeys.list()).items;
+  await writeUsageHistory(dataDir, project?.id ?? "", key?.id ?? "");
+  const world = await makeWorld({ shoal, baseUrl, shop, sites });
+  const stage = { person, baseUrl, apiKey, world };
+  if (folder === undefined) await takeForDocs(stage, images);
+  else {
+    mkdirSync(folder, { recursive: true });
+    await takeAll(stage, folder, names);
+  }
 }

@@ -37,6 +37,14 @@ const pages: Readonly<Record<string, readonly [title: string, html: string]>> = 
     "Invoices",
     `<h1>Invoices of November</h1><table><tr><th>Number</th><th>Customer</th><th></th><th>Status</th><th>Amount</th></tr>${orders.map(row).join("")}</table><button>Download all</button>`,
   ],
+  "/chairs": [
+    "Order chairs",
+    `<h1>Oak chair, € 149</h1><div class="card" style="display:grid;grid-template-columns:1fr 1fr;gap:32px"><img style="height:300px" src="/images/8d6e45.svg" alt="">
+<form style="display:grid;gap:6px;font-size:20px" onsubmit="event.preventDefault();this.remove();document.querySelector('[role=status]').textContent='Thank you, '+this.name.value+'. Order 1046 arrives on Friday.'">
+<label for="count">Chairs</label><select id="count"><option>1<option>2<option>4</select><label for="name">Deliver to</label><input id="name">
+<label><input type="checkbox" id="gift"> Wrap as a gift</label><button>Order now</button></form></div>
+<style>main select,main input:not([type]){font:inherit;padding:8px 12px;border:1px solid #b9c4cc;border-radius:8px}[type=checkbox]{scale:1.5;margin:0 8px}main [role=status]{font-size:26px}</style><p role="status"></p>`,
+  ],
   "/checkout": [
     "Checkout",
     `<h1>Checkout</h1><div class="card"><h3>One round table</h3>€ 620.00<p>Payment by card ending in 4242.</p><button>Pay now</button></div>
