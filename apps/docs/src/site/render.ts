@@ -103,7 +103,9 @@ const withAddresses = (html: string, page: Page, links: Links) =>
 function tableOf({ header, rows }: Tokens.Table, inline: (tokens: Token[]) => string): string {
   const head = header.map(({ tokens }) => (tokens.length === 0 ? "<td></td>" : `<th>${inline(tokens)}</th>`)).join("");
   const body = rows.map((row) => `<tr>${row.map(({ tokens }) => `<td>${inline(tokens)}</td>`).join("")}</tr>`);
-  return `<table><thead><tr>${head}</tr></thead><tbody>${body.join("\n")}</tbody></table>`;
+  // Stacked on phones, where the last column would be outside of the screen.
+  const isList = header.length > 2 && header.at(-1)?.text === "meaning";
+  return `<table${isList ? ' class="fields"' : ""}><thead><tr>${head}</tr></thead><tbody>${body.join("\n")}</tbody></table>`;
 }
 
 /** The text of tokens without marks. */

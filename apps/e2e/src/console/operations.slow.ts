@@ -68,6 +68,19 @@ it("filters entries in the address, shows one, verifies the log and exports it",
   await page.close();
 });
 
+it("names connections and the links of viewers, which have no key, in the log", async () => {
+  await using browser = await test.shoal.browsers.create();
+  const { page, problems } = await person.openSignedIn(`sessions/${browser.session_id}`);
+  await page.frameLocator("iframe").getByText("view only").waitFor();
+  await page.goto(`${test.service.baseUrl}/console/audit?strategy=live_view`);
+  const entry = page.getByRole("row").filter({ hasText: "browsers.liveView." }).first();
+  await entry.getByText(`Connection to /browsers/${browser.session_id}/live-view/`).waitFor();
+  await entry.getByText("Live view", { exact: true }).waitFor();
+  expect(await entry.getByText("GET").count()).toBe(0);
+  expect(unexpected(problems)).toEqual([]);
+  await page.close();
+});
+
 it("creates, tests, resumes and deletes a destination of the audit log", async () => {
   const { page, problems } = await person.openSignedIn("audit?tab=destinations");
   await page.getByText("No export destinations").waitFor();

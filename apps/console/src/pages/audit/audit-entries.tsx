@@ -7,13 +7,20 @@ import { Details } from "../../parts/detail/details.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
-import type { AuditQuery } from "./filters.ts";
+import { type AuditQuery, strategies, strategyLabels } from "./filters.ts";
 import { useAuditEntries } from "./use-audit-entries.ts";
 
 const idOf = ({ event_id, timestamp, request_id }: AuditLogEntry) => event_id ?? `${timestamp} ${request_id ?? ""}`;
 
-/** The person, or the id of the key. */
-const actorOf = ({ email, user_id }: AuditLogEntry) => (email === "" ? user_id : email);
+/** The person, the id of the key, or the kind of address that needs neither. */
+function actorOf({ auth_strategy, email, user_id }: AuditLogEntry): string {
+  const strategy = strategies.find((one) => one === auth_strategy);
+  return email || user_id || (strategy === undefined ? auth_strategy : strategyLabels[strategy]);
+}
+
+/** `GET` would be the method of a handshake. */
+const requestOf = ({ method, path, status }: AuditLogEntry): string =>
+  `${status === 101 ? "Connection to" : method} ${path}`;
 
 const columns: readonly Column<AuditLogEntry>[] = [
   { name: "Time", cell: ({ timestamp }) => <Moment at={timestamp} />, share: 1.8 },
@@ -63,7 +70,7 @@ export function AuditEntries({ query }: { readonly query: AuditQuery }) {
 
 function Action({ entry }: { readonly entry: AuditLogEntry }) {
   const navigate = useNavigate({ from: "/audit" });
-  const { operation, method, path } = entry;
+  const { operation } = entry;
   return (
     <div>
       <Anchor
@@ -72,10 +79,10 @@ function Action({ entry }: { readonly entry: AuditLogEntry }) {
         ta="start"
         onClick={() => void navigate({ search: (before) => ({ ...before, entry: idOf(entry) }) })}
       >
-        {operation ?? `${method} ${path}`}
+        {operation ?? requestOf(entry)}
       </Anchor>
       <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
-        {method} {path}
+        {requestOf(entry)}
       </Text>
     </div>
   );
@@ -91,16 +98,16 @@ function AnswerBadge({ status }: { readonly status: number }) {
 }
 
 function EntryDetails({ entry }: { readonly entry: AuditLogEntry }) {
-  const { auth_strategy, client_ip, domain, duration_ms, email, event_id, method, operation, path } = entry;
+  const { auth_strategy, client_ip, domain, duration_ms, event_id, operation } = entry;
   return (
     <Details
       rows={[
         ["Time", <Moment key="time" at={entry.timestamp} />],
-        ["Actor", email],
+        ["Actor", actorOf(entry)],
         ["Id of the actor", entry.user_id],
         ["Signed in with", auth_strategy],
         ["Operation", operation],
-        ["Request", `${method} ${path}`],
+        ["Request", requestOf(entry)],
         ["Route", entry.route],
         ["Project", entry.project_id],
         ["Answer", entry.status],

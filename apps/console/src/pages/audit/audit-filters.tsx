@@ -3,18 +3,9 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
 import type { ReactNode } from "react";
 import { SearchField } from "../../parts/table/search-field.tsx";
-import { type AuditSearch, methods, periods, strategies } from "./filters.ts";
+import { type AuditSearch, methods, periods, strategies, strategyLabels } from "./filters.ts";
 
 const periodLabels = { hour: "One hour", day: "One day", week: "7 days", month: "30 days" } as const;
-const strategyLabels = {
-  api_key: "API key",
-  dashboard: "Console",
-  oauth: "Access token",
-  session_token: "Session address",
-  live_view: "Live view",
-  sign_in_page: "Sign-in page",
-  service: "Service itself",
-} as const;
 
 /** The form that `datetime-local` fields use, in the reader's zone. */
 function localText(at: string | undefined): string {

@@ -11,6 +11,16 @@ export const strategies = [
   "sign_in_page",
   "service",
 ] as const;
+export const strategyLabels = {
+  api_key: "API key",
+  dashboard: "Console",
+  oauth: "Access token",
+  session_token: "Session address",
+  live_view: "Live view",
+  sign_in_page: "Sign-in page",
+  service: "Service itself",
+} as const;
+
 export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 const optionalText = z.catch(z.optional(z.string()), undefined);

@@ -5,6 +5,7 @@ import { useSignedIn } from "../../api/shoal.ts";
 import { changedIn } from "../../parts/forms/changed-in.ts";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 import { ProfileAndProxy } from "./profile-and-proxy.tsx";
+import { VideoAndVaults, videoAndVaultsOf } from "./video-and-vaults.tsx";
 
 interface PoolDialogProps {
   /** `undefined` = a new pool. */
@@ -16,6 +17,7 @@ interface PoolDialogProps {
 
 function initialOf(pool: BrowserPool | undefined) {
   const config = pool?.browser_pool_config;
+  const { video } = config?.recording ?? {};
   return {
     name: pool?.name ?? "",
     size: String(config?.size ?? 2),
@@ -26,6 +28,8 @@ function initialOf(pool: BrowserPool | undefined) {
     proxy_id: config?.proxy_id ?? "",
     headless: config?.headless ?? true,
     stealth: config?.stealth ?? false,
+    video: video === undefined ? "" : video ? "on" : "off",
+    vaults: (config?.vaults ?? []).map(({ id }) => id).join(" "),
     discard_all_idle: true,
   };
 }
@@ -43,11 +47,12 @@ function bodyOf(values: Values) {
     ...(start_url !== "" && { start_url }),
     ...(profile !== "" && { profile: { id: profile } }),
     ...(proxy_id !== "" && { proxy_id }),
+    ...videoAndVaultsOf(values),
   } satisfies CreateBrowserPool;
 }
 
-/** In an update, empty fields remove the start page, the profile and the proxy. */
-const removals = { start_url: "", profile: { id: "" }, proxy_id: "" };
+/** In an update, the values of empty fields. */
+const removals = { start_url: "", profile: { id: "" }, proxy_id: "", recording: {}, vaults: [] };
 
 export function PoolDialog({ pool, isOpen, close, done }: PoolDialogProps) {
   const { shoal } = useSignedIn();
@@ -68,7 +73,7 @@ export function PoolDialog({ pool, isOpen, close, done }: PoolDialogProps) {
       done={done}
       close={close}
     >
-      {({ text, check }) => (
+      {({ text, check, set, values }) => (
         <>
           <TextInput
             label="Name"
@@ -97,6 +102,13 @@ export function PoolDialog({ pool, isOpen, close, done }: PoolDialogProps) {
           />
           <TextInput label="Start page" placeholder="optional" {...text("start_url")} maxLength={2048} />
           <ProfileAndProxy text={text} />
+          <VideoAndVaults
+            text={text}
+            vaults={values.vaults}
+            setVaults={(vaults) => {
+              set({ vaults });
+            }}
+          />
           <Checkbox label="Without a window (headless)" {...check("headless")} />
           <Checkbox label="Hide the signs of automation (stealth)" {...check("stealth")} />
           {pool !== undefined && (
