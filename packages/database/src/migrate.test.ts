@@ -1,7 +1,7 @@
 import { eventuallyPasses } from "@shoal/testkit";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import type { Migration } from "kysely/migration";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { type ClosablePool, createPool } from "./connect.ts";
 import { migrate } from "./migrate.ts";
 import { migrations } from "./migrations/all.ts";
@@ -102,8 +102,13 @@ it("waits for another server, logs a notice, and runs nothing twice", async () =
   const slow = { "0001_slow": heldUntil("slow", started, finished) };
   const first = migrate(query, slow, log);
   await started.promise;
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
   const second = migrate(query, slow, log);
   await eventuallyPasses(() => {
+    vi.advanceTimersByTime(1_000);
     expect(log.lines).toContain("info waiting for another server to finish its migrations {}");
   });
   finished.resolve(undefined);

@@ -1,9 +1,9 @@
 import { Client } from "@modelcontextprotocol/client";
 import { createBrowser, type Endpoint } from "@shoal/contract";
-import { eventuallyPasses } from "@shoal/testkit";
+import { eventually, eventuallyPasses } from "@shoal/testkit";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { OwnBrowser } from "../browser/own-browser.ts";
 import { PretendService } from "../testing/pretend-service.ts";
 import { createServer } from "./create-server.ts";
@@ -271,8 +271,12 @@ it("reports the progress of a long call", async () => {
   const { client, service } = await connect({ tools: "processes" });
   const held = Promise.withResolvers<undefined>();
   service.holding = held.promise;
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
   const messages: (string | undefined)[] = [];
-  const answer = await client.callTool(
+  const answered = client.callTool(
     { name: "run", arguments: { command: "sleep 60" } },
     {
       onprogress: ({ message }) => {
@@ -281,6 +285,11 @@ it("reports the progress of a long call", async () => {
       },
     },
   );
+  await eventually("the progress", () => {
+    vi.advanceTimersByTime(500);
+    return messages.length > 0;
+  });
+  const answer = await answered;
   expect(answer.isError).not.toBe(true);
   expect(messages[0]).toMatch(/^Run a command, \d+ s$/);
 });
