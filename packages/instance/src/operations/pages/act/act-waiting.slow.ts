@@ -114,6 +114,25 @@ it.each(later)("refuses a value that the page takes back in %s", async (_title, 
   expect(await session.evaluate("f.value")).toBe("old");
 });
 
+it("waits for a part with controls that a script moves, each time", async () => {
+  await session.show(`<nav id=n style="position:relative"><a href="#x">Home</a></nav><button id=b aria-expanded=false>Open</button><div id=d style="height:0;overflow:hidden"><p><button>First</button></p><p><button>Last</button></p></div><script>
+    const turn = () => { n.style.left = performance.now() % 9 + "px"; requestAnimationFrame(turn); }; turn();
+    b.onclick = () => {
+      const isOpen = d.style.height !== "0px", start = performance.now();
+      const step = () => {
+        const done = Math.min(1, (performance.now() - start) / 300);
+        d.style.height = (isOpen ? 1 - done : done) * 100 + "px";
+        if (done < 1) requestAnimationFrame(step);
+      };
+      step();
+    };</script>`);
+  for (const expected of [["First", "Last"], [], ["First", "Last"]]) {
+    const answer = await session.done({ type: "click", selector: "#b", observe: {} });
+    expect(answer.settled).toBe(true);
+    expect([...(answer.observation?.outline.matchAll(/First|Last/g) ?? [])].map(([name]) => name)).toEqual(expected);
+  }
+});
+
 it("reports what an observer of sizes adds to the page", async () => {
   await session.show(`<div id=d><button id=b onclick="d.style.height = '300px'">Open</button></div><p id=p></p><script>
     let isFirst = true;

@@ -6,16 +6,26 @@
  */
 export const pageTasks = `
   const state = (globalThis.shoalActs ??= (() => {
-    const made = { changes: 0, texts: 0, begun: undefined };
+    const made = { changes: 0, texts: 0, begun: undefined, beganMs: 0 };
+    // Elements that scripts move by their styles since the action began, and when each moved last.
+    const moved = new Map(), lastMoves = new WeakMap();
+    const move = (target, now) => {
+      const { isOlder = made.beganMs - (lastMoves.get(target) ?? -1000) < 100, times = 0 } = moved.get(target) ?? {};
+      if (now - made.beganMs < 1000) moved.set(target, { isOlder, times: times + 1 });
+      lastMoves.set(target, now);
+    };
     const isText = (node) => node.nodeType === Node.TEXT_NODE;
     const isTick = ({ addedNodes, removedNodes, type }) => type === "childList" && [...addedNodes, ...removedNodes].every(isText);
     new MutationObserver((records) => {
-      const ticks = records.filter(isTick).length;
+      const styled = new Set(records.filter(({ attributeName }) => attributeName === "style").map(({ target }) => target));
+      for (const target of styled) move(target, performance.now());
+      const others = records.filter(({ attributeName }) => attributeName !== "style");
+      const ticks = others.filter(isTick).length;
       made.texts += ticks;
-      made.changes += records.length - ticks;
+      made.changes += others.length - ticks;
     }).observe(document, {
       childList: true, subtree: true, attributes: true,
-      attributeFilter: ["hidden", "disabled", "aria-hidden", "aria-invalid", "aria-busy", "aria-expanded", "open"],
+      attributeFilter: ["style", "hidden", "disabled", "aria-hidden", "aria-invalid", "aria-busy", "aria-expanded", "open"],
     });
     let own = 0, ownTimers = 0;
     // Only functions of this world use these names.
@@ -27,6 +37,12 @@ export const pageTasks = `
         return plain(...values);
       };
     }
+    made.beginMoves = () => {
+      made.beganMs = performance.now();
+      moved.clear();
+    };
+    made.isMoving = (holds, forMs) => performance.now() - made.beganMs < forMs && [...moved].some(
+      ([target, { isOlder, times }]) => times > 1 && !isOlder && performance.now() - lastMoves.get(target) < 100 && holds(target));
     made.countTimers = () => {
       const timer = setTimeout(() => {});
       clearTimeout(timer);

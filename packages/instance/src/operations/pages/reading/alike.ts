@@ -7,6 +7,7 @@ const textTags: ReadonlySet<string> = new Set([
 ]);
 const cellTags: ReadonlySet<string> = new Set(["td", "th"]);
 const leastAlike = 3;
+const leastRows = 2;
 const maxAlikeCharacters = 30;
 const maxTextCharacters = 100;
 /** Of a cell of a calendar, in the mean. */
@@ -30,10 +31,10 @@ export function areAlike(node: DomNode, maxCharacters = maxAlikeCharacters): boo
   });
 }
 
-/** Whether each child of an element has children that look alike, as the weeks of a calendar have. */
+/** Whether each child of an element has children that look alike, as the weeks of a calendar have, or its names and days. */
 export function areRows(node: DomNode): boolean {
   const rows = elementsOf(node);
-  return rows.length >= leastAlike && rows.every((row) => row.tag === rows[0]?.tag && areAlike(row));
+  return rows.length >= leastRows && rows.every((row) => row.tag === rows[0]?.tag && areAlike(row));
 }
 
 /** Whether the cells of a table are short, as the days of a calendar are. */

@@ -74,6 +74,8 @@ export function isClickable(node: DomNode, around: ClickSurroundings): boolean {
   if (around.inside === "item") return isListening(node) || isPointed || (isTabStop(node) && isFocusable(node));
   if (isPointed || node.attribute("draggable") === "true" || around.isAlike) return true;
   if (node.tag === "canvas" && (isListening(node) || around.isInListening)) return true;
+  // Scripts handle every touch of it; they may listen on the root.
+  if (node.style("touch-action") === "none" && !isRoot(node) && isShortText(node) && isSmall(node)) return true;
   const listening = listeningOf(node);
   if (listening !== undefined) {
     if (handCursors.test(node.style("cursor"))) return true;

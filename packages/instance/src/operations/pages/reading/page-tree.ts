@@ -24,7 +24,7 @@ import { groupPieces, type Piece, wrapped } from "./pieces.ts";
 import { isField, isUsable, roleOf, statedRole } from "./roles.ts";
 import { partsOfText, shortenContent } from "./shorten.ts";
 import { tellingSign } from "../text/readable-text.ts";
-import { fieldValue, holdsSecret, isModal, statesOf, textValueRoles } from "./states.ts";
+import { fieldValue, holdsSecret, isModal, popupRoles, statesOf, textValueRoles } from "./states.ts";
 
 export interface PageTree {
   readonly items: readonly PageItem[];
@@ -255,11 +255,12 @@ class TreeReader {
   #content(node: DomNode, { path, role }: { readonly path: string; readonly role: string }, inside: Surroundings) {
     if (role === "iframe") return this.#frame(node, { ...inside, path });
     if (isField(node)) return [];
-    const kind = itemRoles.has(role) ? "item" : isUsable(role) ? "control" : inside.inside;
+    const isPopup = popupRoles.has(role);
+    const kind = isPopup || itemRoles.has(role) ? "item" : isUsable(role) ? "control" : inside.inside;
     const pieces = this.#children(node, {
       ...inside,
       path,
-      inside: inside.inside === "control" ? "control" : kind,
+      inside: inside.inside === "control" && !isPopup ? "control" : kind,
       isLabel: inside.isLabel && !isUsable(role),
     });
     // A picture has no text; a drawing does, also one with a title.

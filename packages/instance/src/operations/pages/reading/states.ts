@@ -13,6 +13,9 @@ const valueRoles: ReadonlySet<string> = new Set([
   ...["meter", "progressbar", "scrollbar", "separator", "slider"],
 ]);
 
+/** They may be in the box that opens them, and hold other controls than their items. */
+export const popupRoles: ReadonlySet<string> = new Set(["dialog", "grid", "listbox", "menu", "tree"]);
+
 /** The order in which states are shown. */
 const shownStates: readonly AccessibleState[] = [
   ...(["checked", "mixed", "selected", "pressed", "disabled", "expanded", "collapsed"] as const),
@@ -71,11 +74,16 @@ export function fieldValue(node: DomNode, role: string): string | undefined {
     if (isSecret(node)) return hiddenValue;
     const stated = node.attribute("aria-valuetext") ?? node.attribute("aria-valuenow") ?? node.attribute("value");
     if (!textValueRoles.has(role)) return clean(stated ?? node.accessible?.value ?? "", 50);
-    return clean(node.attribute("aria-valuenow") ?? textBelow(node, { except: isField }), maxValueCharacters);
+    return clean(node.attribute("aria-valuenow") ?? textBelow(node, { except: isNotValue }), maxValueCharacters);
   }
   const value = node.document.fieldValueOf(node);
   if (value !== "" && holdsSecret(node)) return hiddenValue;
   return clean(value, maxValueCharacters);
+}
+
+/** In an editor or a box with a list: other controls, and the list. */
+function isNotValue(node: DomNode): boolean {
+  return isField(node) || popupRoles.has(node.attribute("role") ?? "");
 }
 
 /** Also fields that the login service filled: they show dots. */

@@ -9,6 +9,7 @@ const basicStyles = [
   "overflow-y",
   "position",
   "cursor",
+  "touch-action",
   "overlay",
   "-webkit-text-security",
   "content-visibility",

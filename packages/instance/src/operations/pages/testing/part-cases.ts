@@ -20,6 +20,10 @@ export const partCases: readonly SeenCase[] = (
       `listbox "L" [e]\n  option "Slow" [e] [selected]\n  option "Fast" [e]`,
     ],
     [
+      `<div role=combobox tabindex=0 aria-label=Size aria-expanded=true>Small<div role=listbox><span tabindex=0 aria-label="Select All"><b>Select All</b></span><input aria-label=Find><div role=option>Small</div><div role=option>Large</div></div></div>`,
+      `combobox "Size" [e] [expanded] = "Small"\n  listbox [e]\n    clickable "Select All" [e]\n    textbox "Find" [e]\n    option "Small" [e]\n    option "Large" [e]`,
+    ],
+    [
       `<ul role=tree><li><a role=treeitem tabindex=-1 aria-expanded=false>Src</a></ul><div role=option>alone</div>`,
       `tree\n  treeitem "Src" [e] [collapsed]\nalone`,
     ],

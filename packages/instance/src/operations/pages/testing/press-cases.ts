@@ -83,7 +83,18 @@ const kinds: Readonly<Record<string, readonly (readonly [html: string, lines: st
       listen("#swipe", "touchstart", "pointerdown"),
     ],
   ],
+  "parts that scripts drag from the root": [
+    [
+      `<div style="width:90px;height:40px;touch-action:none">Drag me</div><div style="touch-action:none;height:95vh">A page of text <button>In</button></div><button style="touch-action:none"><span style="touch-action:none">Both</span></button>`,
+      `clickable "Drag me" [e]\nA page of text button "In" [e]\nbutton "Both" [e]`,
+    ],
+  ],
   "calendars in a part that listens": [
+    [
+      `<style>b,span{display:inline-block;padding:4px}</style><div><div id=c><div class=view><div><b>Mo</b><b>Tu</b><b>We</b></div><div>${[1, 8, 15, 22, 29].map((from) => days("span", from)).join("")}</div></div></div></div>`,
+      `clickable "Mo" [e]\nclickable "Tu" [e]\nclickable "We" [e]\n${Array.from({ length: 35 }, (_, place) => `clickable "${String(place + 1)}" [e]`).join("\n")}`,
+      listen("#c", "click"),
+    ],
     [
       `<div><div id=c><div class=scroll><table>${[1, 8].map((from) => `<tr>${days("td", from)}</tr>`).join("")}</table></div></div></div>`,
       `table\n  ${[1, 8].map((from) => `| ${Array.from({ length: 7 }, (_, place) => `cell [e] ${String(from + place)}`).join(" | ")}`).join("\n  ")}`,

@@ -6,6 +6,7 @@ import { type ActRun, Interrupted } from "../act-run.ts";
 const movesMs = 600;
 
 const beginFunction = `function () {${pageTasks}
+  state.beginMoves();
   state.begun = { started: state.countStarted(), timers: state.countTimers(), seen: state.changes + state.texts };
   return true;
 }`;
@@ -18,10 +19,11 @@ const beginFunction = `function () {${pageTasks}
 const lookFunction = `async function (awaitsFrame) {${pageTasks}
   const moves = /^(transform|translate|scale|opacity|left|right|top|bottom|width|height|maxHeight|gridTemplateRows|clipPath)$/;
   const controls = "a, button, input, select, textarea, [role], [tabindex]";
+  const holdsControls = (element) => element.matches(controls) || element.querySelector(controls) !== null;
   const isMoving = (animation) => {
     const { effect } = animation, timing = effect?.getComputedTiming();
     if (animation.playState !== "running" || !timing || !(timing.endTime - (timing.localTime ?? 0) <= ${String(movesMs)})) return false;
-    if (!effect.target?.matches(controls) && !effect.target?.querySelector(controls)) return false;
+    if (!effect.target || !holdsControls(effect.target)) return false;
     return effect.getKeyframes().some((frame) => Object.keys(frame).some((property) => moves.test(property)));
   };
   const { begun } = state;
@@ -32,7 +34,8 @@ const lookFunction = `async function (awaitsFrame) {${pageTasks}
     hasStarted = state.countStarted() > begun.started;
   }
   const hasTimer = begun !== undefined && state.countTimers() > begun.timers;
-  const isChanging = document.readyState === "loading" || document.getAnimations().slice(0, 100).some(isMoving);
+  const isChanging = document.readyState === "loading" || document.getAnimations().slice(0, 100).some(isMoving) ||
+    state.isMoving(holdsControls, ${String(movesMs)});
   return {
     count: isChanging ? -1 : state.changes,
     hasStarted,
