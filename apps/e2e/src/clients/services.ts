@@ -58,6 +58,26 @@ import { Stagehand } from "@browserbasehq/stagehand";
 const stagehand = new Stagehand({ env: "BROWSERBASE", browserbaseSessionID: "SESSION_ID" });
 await stagehand.init();`,
     },
+    {
+      name: "Stagehand 4 with Browserbase",
+      language: "Node.js",
+      versions: [npm("@browserbasehq/stagehand")],
+      change: '`browserbase.launch({ apiKey: KEY, baseUrl: "https://shoal.example/browserbase" })`',
+      tests: {
+        [`${dialects}/stagehand.slow.ts`]: [
+          "Stagehand 4 launches a session with its extension, observes, and leaves nothing",
+          "Stagehand 4 connects to a session that exists",
+        ],
+      },
+      flow: "`launch` and `connect`, `observe` with a scripted model, forms, `close`",
+      limits:
+        "It needs a model with its own key. `connect` needs its extension in the session, and `close` ends the session.",
+      code: `import { browserbase, Stagehand } from "@browserbasehq/stagehand";
+
+const service = { apiKey: process.env.SHOAL_API_KEY, baseUrl: "SERVICE_URL/browserbase" };
+const browser = await browserbase.connect({ ...service, sessionId: "SESSION_ID" });
+const stagehand = await Stagehand.create({ browser, model: { modelName: "openai/gpt-5", apiKey: process.env.OPENAI_API_KEY } });`,
+    },
   ],
 };
 

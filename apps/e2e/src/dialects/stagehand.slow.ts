@@ -1,3 +1,4 @@
+import { browserbase, type ClientLLM, getExtensionArchive, Stagehand as Stagehand4 } from "@browserbasehq/stagehand";
 import { eventually } from "@shoal/testkit";
 import { Stagehand } from "stagehand-3";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -19,7 +20,7 @@ afterAll(() => site.close());
 const missing = missingFor("sandbox");
 
 describe.skipIf(missing !== undefined)(
-  `Stagehand 3 with env: "BROWSERBASE"${missing === undefined ? "" : ` (skipped, ${missing})`}`,
+  `Stagehand with Browserbase${missing === undefined ? "" : ` (skipped, ${missing})`}`,
   () => {
     const test = useService(() => [
       ...["--placement", "sandbox", "--allow-private-hosts", "127.0.0.1", "--dialects", "browserbase"],
@@ -60,8 +61,59 @@ describe.skipIf(missing !== undefined)(
       });
       expect(test.service.output()).not.toContain(modelKey);
     });
+
+    const nothingLeft = () =>
+      eventually("its session and its extension are gone", async () => {
+        const [sessions, extensions] = await Promise.all([test.shoal.browsers.list(), test.shoal.extensions.list()]);
+        return sessions.items.length === 0 && extensions.items.length === 0;
+      });
+    const service = () => ({ apiKey: test.service.apiKey, baseUrl: `${test.service.baseUrl}/browserbase` });
+
+    it("Stagehand 4 launches a session with its extension, observes, and leaves nothing", async () => {
+      const browser = await browserbase.launch({ ...service(), keepAlive: false });
+      const [session, ...others] = (await test.shoal.browsers.list()).items;
+      expect(others).toEqual([]);
+      expect(session).toMatchObject({
+        origin: { dialect: "browserbase", metadata: { stagehand: "true" } },
+      });
+      const stagehand = await Stagehand4.create({ browser, logging: { level: "off" }, model: { generate } });
+      const [page] = await browser.context.pages();
+      await page?.goto(site.url);
+      const { data: found } = await stagehand.observe("find the name");
+      await page?.locator(found[0]?.selector ?? "").fill("Ann");
+      await page?.locator("button").click();
+      expect(await page?.title()).toBe("hello Ann");
+      await stagehand.close();
+      await browser.close();
+      await nothingLeft();
+    });
+
+    it("Stagehand 4 connects to a session that exists", async () => {
+      await test.shoal.extensions.upload({ name: "stagehand", file: Uint8Array.from(await getExtensionArchive()) });
+      const { session_id: sessionId } = await test.shoal.browsers.create({ extensions: [{ name: "stagehand" }] });
+      const browser = await browserbase.connect({ ...service(), sessionId });
+      const stagehand = await Stagehand4.create({ browser, logging: { level: "off" }, model: { generate } });
+      const [page] = await browser.context.pages();
+      await page?.goto(site.url);
+      expect(await page?.title()).toBe("form");
+      await stagehand.close();
+      await browser.close();
+      await test.shoal.extensions.delete("stagehand");
+      await nothingLeft();
+    });
   },
 );
+
+/** A model that finds the text box in the outline that Stagehand sends. */
+const generate: ClientLLM["generate"] = ({ messages }) => {
+  const elementId = /\[(\d+-\d+)\] textbox: Name/.exec(JSON.stringify(messages))?.[1] ?? "";
+  return Promise.resolve({
+    role: "assistant",
+    content: { type: "text", text: "" },
+    outputFormat: "json_schema",
+    structuredContent: { elements: [{ elementId, description: "name", method: "fill", arguments: [] }] },
+  });
+};
 
 /** An answer in the form of the API for responses. */
 function completion(text: string): object {
