@@ -360,6 +360,17 @@ describe("callers", () => {
     ]);
   });
 
+  it("takes the project that the vendor's MCP server sends without one as no project", async () => {
+    const projectId = "dummy-browserbase-project-id";
+    const headers = { "x-bb-project-id": projectId };
+    const { body: session } = await ask("POST", "/v1/sessions", { body: { projectId }, headers });
+    expect(session).toMatchObject({ projectId: shop.id, status: "RUNNING" });
+    expect((await ask("POST", "/v1/contexts", { body: { projectId } })).status).toBe(201);
+    const { id } = session as { id: string };
+    const released = await ask("POST", `/v1/sessions/${id}`, { body: { projectId, status: "REQUEST_RELEASE" } });
+    expect(released.body).toMatchObject({ status: "COMPLETED" });
+  });
+
   it("limits keys with a policy, and audits what they do", async () => {
     const resource = `projects/${shop.id}/*`;
     const statements = ["browsers:create", "browsers:use"].map((action) => ({ action, resource }));

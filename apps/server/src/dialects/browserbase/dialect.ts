@@ -7,6 +7,7 @@ import { listLogs } from "./logs.ts";
 import { missing, webdriver } from "./missing.ts";
 import { listRecordings, listReplays } from "./recordings.ts";
 import { resourceHandlers } from "./resources.ts";
+import { noProject, projectIn } from "./shapes.ts";
 import { createSession, debugSession, getSession, listSessions, releaseSession } from "./sessions.ts";
 
 function handlers(parts: DialectParts): Handlers<typeof contract, DialectCaller> {
@@ -15,7 +16,7 @@ function handlers(parts: DialectParts): Handlers<typeof contract, DialectCaller>
     createSession: ({ body, context: caller, signal }) => createSession(parts, body, { caller, signal }),
     listSessions: ({ context, query }) => listSessions(context, query),
     getSession: ({ context, params }) => getSession(context, params.id),
-    updateSession: ({ body, context, params }) => releaseSession(context, params.id, body.projectId),
+    updateSession: ({ body, context, params }) => releaseSession(context, params.id, projectIn(body)),
     debugSession: ({ context, params, query }) =>
       debugSession(parts, context, { id: params.id, expiresIn: query.expiresIn }),
     listLogs: ({ context, params }) => listLogs(context, params.id),
@@ -41,6 +42,7 @@ export const browserbase = defineDialect({
   keyHeader: "x-bb-api-key",
   rootPath: "/v1/",
   projectHeader: "x-bb-project-id",
+  noProject,
   foreignSecrets: ["x-model-api-key"],
   contract,
   sessionPath: "/v1/sessions/{id}",

@@ -6,7 +6,7 @@ import { concurrencyOf } from "../kit/browsers.ts";
 import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
 import { defaultTimeout } from "./create-session.ts";
 import type * as contract from "./contract.ts";
-import type { Context } from "./shapes.ts";
+import { type Context, projectIn } from "./shapes.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 const usageDays = 365;
@@ -92,8 +92,9 @@ export function resourceHandlers(parts: DialectParts): ResourceHandlers {
   }
 
   return {
-    async createContext({ body: { name, projectId }, context: { calls: own } }) {
-      const calls = await own.inProject(projectId);
+    async createContext({ body, context: { calls: own } }) {
+      const { name } = body;
+      const calls = await own.inProject(projectIn(body));
       const created = await calls.call("createProfile", { body: name === undefined ? {} : { name } });
       return toCreated(created, calls.access.baseUrl);
     },

@@ -5,7 +5,7 @@ import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
 import { liveViewLink, pagesOf } from "../kit/live-pages.ts";
 import { toCreate } from "./create-session.ts";
 import { endedReasonsOf, metadataIn, toConnectable, toSession } from "./session-view.ts";
-import type { CreateSession, DebugAddresses, Session, SessionStatus } from "./shapes.ts";
+import { type CreateSession, type DebugAddresses, projectIn, type Session, type SessionStatus } from "./shapes.ts";
 
 const maxListed = 1000;
 const maxDebugSeconds = 21_600;
@@ -17,7 +17,7 @@ export async function createSession(
   { caller, signal }: { readonly caller: DialectCaller; readonly signal: AbortSignal },
 ): Promise<Session> {
   const plan = toCreate(body);
-  const calls = await caller.calls.inProject(body.projectId);
+  const calls = await caller.calls.inProject(projectIn(body));
   reportIgnored(caller.request, plan.ignored);
   const { create, metadata, proxy } = plan;
   const origin = { dialect: "browserbase", ...(metadata && { metadata }) };

@@ -1,6 +1,9 @@
 import { checked, lazyObject } from "@shoal/schemas";
 import * as z from "zod/mini";
 
+/** Of the vendor's MCP server, without its variable for a project. */
+export const noProject = "dummy-browserbase-project-id";
+
 const text = (maxLength: number) => checked(z.string(), z.maxLength(maxLength));
 const time = z.string();
 const maxMetadataCharacters = 512;
@@ -46,6 +49,11 @@ const NoProxy = z.object({ type: z.literal("none"), domainPattern: z.optional(te
 
 export type ProxyRule = z.output<typeof ProxyRule>;
 const ProxyRule = z.discriminatedUnion("type", [ExternalProxy, ManagedProxy, NoProxy]);
+
+/** The named project. */
+export function projectIn({ projectId }: { readonly projectId?: string | undefined }): string | undefined {
+  return projectId === noProject ? undefined : projectId;
+}
 
 export type CreateSession = z.output<typeof CreateSession>;
 export const CreateSession = lazyObject(() => ({

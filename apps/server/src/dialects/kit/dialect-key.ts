@@ -11,13 +11,13 @@ type Head = Pick<IncomingMessage, "headers" | "url">;
 export function enterDialect(dialects: readonly Dialect[], request: Head, path: string): string {
   const { headers } = request;
   for (const dialect of dialects) {
-    const { foreignSecrets, name, nativePath, projectHeader, rewritePath } = dialect;
+    const { foreignSecrets, name, nativePath, noProject, projectHeader, rewritePath } = dialect;
     const inside = pathInside(dialect, headers, path);
     if (inside === undefined) continue;
     for (const secret of foreignSecrets) Reflect.deleteProperty(headers, secret);
     moveKey(dialect, request);
     const project = projectHeader && headers[projectHeader];
-    if (typeof project === "string" && project !== "") headers["x-shoal-project"] ??= project;
+    if (typeof project === "string" && project !== "" && project !== noProject) headers["x-shoal-project"] ??= project;
     if (nativePath !== undefined && path.startsWith(`/${name}${nativePath}`)) return inside;
     return `/${name}${rewritePath?.(inside) ?? inside}`;
   }

@@ -79,6 +79,8 @@ export interface Dialect<C extends Contract = Contract> {
   readonly ownPaths?: RegExp;
   /** The header that names the project, in lower case. */
   readonly projectHeader?: string;
+  /** Clients without a project send this as its name. */
+  readonly noProject?: string;
   /** Headers with keys for further services, in lower case. They are removed before anything reads the request. */
   readonly foreignSecrets: readonly string[];
   /** The start of paths that this service answers itself, as without the prefix. */
