@@ -13,6 +13,7 @@ import {
   UpdateFlow,
 } from "@shoal/schemas";
 import { bytes, defineEndpoint, empty, json, page } from "../base/endpoint.ts";
+import { sessionId } from "../base/session-id.ts";
 
 /** Actions on pages that the service repeats without a model. */
 const area = "Flows";
@@ -45,10 +46,7 @@ export const recordFlow = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/flows",
   summary: "Create a flow from the actions of a session.",
-  params: lazyObject(() => ({
-    /** The session's id, or the name of a running session. */
-    id: Id,
-  })),
+  params: sessionId,
   body: json(RecordFlow),
   responses: { 201: json(RecordedFlow) },
   errors: [400, 401, 403, 404, 409, 500, 503],

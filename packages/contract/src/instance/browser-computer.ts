@@ -5,8 +5,6 @@ import {
   ComputerBatch,
   ComputerBatchError,
   DragMouse,
-  Id,
-  lazyObject,
   MousePosition,
   MoveMouse,
   Ok,
@@ -17,13 +15,10 @@ import {
   WriteClipboard,
 } from "@shoal/schemas";
 import { bytes, defineEndpoint, empty, json, optionalJson } from "../base/endpoint.ts";
+import { sessionId } from "../base/session-id.ts";
 
 /** Mouse, keyboard, clipboard and screenshots of a session's screen. */
 const area = "Browser Computer Controls";
-const id = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
-}));
 
 /** Moves the pointer to the position and clicks. The page receives the same events as from a person. */
 export const clickMouse = defineEndpoint({
@@ -36,7 +31,7 @@ export const clickMouse = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/computer/click_mouse",
   summary: "Click the mouse.",
-  params: id,
+  params: sessionId,
   body: json(ClickMouse),
   responses: { 200: empty },
   errors: [400, 401, 403, 404, 500],
@@ -53,7 +48,7 @@ export const moveMouse = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/computer/move_mouse",
   summary: "Move the mouse.",
-  params: id,
+  params: sessionId,
   body: json(MoveMouse),
   responses: { 200: empty },
   errors: [400, 401, 403, 404, 500],
@@ -71,7 +66,7 @@ export const captureScreenshot = defineEndpoint({
   idempotency: { repeats: "It changes nothing." },
   path: "/browsers/{id}/computer/screenshot",
   summary: "Take a screenshot.",
-  params: id,
+  params: sessionId,
   body: optionalJson(CaptureScreenshot),
   responses: { 200: bytes("image/png") },
   errors: [400, 401, 403, 404, 500],
@@ -88,7 +83,7 @@ export const typeText = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/computer/type",
   summary: "Type text.",
-  params: id,
+  params: sessionId,
   body: json(TypeText),
   responses: { 200: empty },
   errors: [400, 401, 403, 404, 500],
@@ -105,7 +100,7 @@ export const pressKey = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/computer/press_key",
   summary: "Press keys.",
-  params: id,
+  params: sessionId,
   body: json(PressKey),
   responses: { 200: empty },
   errors: [400, 401, 403, 404, 500],
@@ -122,7 +117,7 @@ export const scroll = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/computer/scroll",
   summary: "Scroll with the mouse wheel.",
-  params: id,
+  params: sessionId,
   body: json(Scroll),
   responses: { 200: empty },
   errors: [400, 401, 403, 404, 500],
@@ -139,7 +134,7 @@ export const dragMouse = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/computer/drag_mouse",
   summary: "Drag with the mouse.",
-  params: id,
+  params: sessionId,
   body: json(DragMouse),
   responses: { 200: empty },
   errors: [400, 401, 403, 404, 500],
@@ -157,7 +152,7 @@ export const setCursorVisibility = defineEndpoint({
   idempotency: { repeats: "It sets a value." },
   path: "/browsers/{id}/computer/cursor",
   summary: "Show or hide the pointer.",
-  params: id,
+  params: sessionId,
   body: json(SetCursor),
   responses: { 200: json(Ok) },
   errors: [400, 401, 403, 404, 500],
@@ -174,7 +169,7 @@ export const batchComputerActions = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/computer/batch",
   summary: "Do several actions in order.",
-  params: id,
+  params: sessionId,
   body: json(ComputerBatch),
   responses: { 200: empty },
   errors: [400, 401, 403, 404, 500],
@@ -193,7 +188,7 @@ export const getMousePosition = defineEndpoint({
   idempotency: { repeats: "It changes nothing." },
   path: "/browsers/{id}/computer/get_mouse_position",
   summary: "Get the position of the pointer.",
-  params: id,
+  params: sessionId,
   responses: { 200: json(MousePosition) },
   errors: [400, 401, 403, 404, 500],
 });
@@ -210,7 +205,7 @@ export const readClipboard = defineEndpoint({
   idempotency: { repeats: "It changes nothing." },
   path: "/browsers/{id}/computer/clipboard/read",
   summary: "Read the clipboard.",
-  params: id,
+  params: sessionId,
   responses: { 200: json(ClipboardText) },
   errors: [400, 401, 403, 404, 500],
 });
@@ -226,7 +221,7 @@ export const writeClipboard = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/computer/clipboard/write",
   summary: "Write the clipboard.",
-  params: id,
+  params: sessionId,
   body: json(WriteClipboard),
   responses: { 200: empty },
   errors: [400, 401, 403, 404, 500],

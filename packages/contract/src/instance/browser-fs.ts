@@ -16,16 +16,12 @@ import {
 } from "@shoal/schemas";
 import * as z from "zod/mini";
 import { bytes, defineEndpoint, empty, eventStream, json, multipart } from "../base/endpoint.ts";
+import { sessionId, sessionIdField } from "../base/session-id.ts";
 
 /** The files of a session: read, write, move, upload, download, and watch directories. */
 const area = "Browser Filesystem";
-const id = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
-}));
 const idAndWatch = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
+  ...sessionIdField,
   /** The watch's id, from `browsers.fs.watch.start`. */
   watch_id: Id,
 }));
@@ -42,7 +38,7 @@ export const readFile = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/fs/read_file",
   summary: "Read a file.",
-  params: id,
+  params: sessionId,
   query: FilePath,
   responses: { 200: bytes("application/octet-stream") },
   errors: [400, 401, 403, 404, 500],
@@ -60,7 +56,7 @@ export const writeFile = defineEndpoint({
   method: "PUT",
   path: "/browsers/{id}/fs/write_file",
   summary: "Write a file.",
-  params: id,
+  params: sessionId,
   query: WriteFile,
   body: bytes("application/octet-stream"),
   responses: { 201: empty },
@@ -79,7 +75,7 @@ export const listFiles = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/fs/list_files",
   summary: "List a directory.",
-  params: id,
+  params: sessionId,
   query: FilePath,
   responses: { 200: json(z.array(FileInfo)) },
   errors: [400, 401, 403, 404, 500],
@@ -96,7 +92,7 @@ export const createDirectory = defineEndpoint({
   method: "PUT",
   path: "/browsers/{id}/fs/create_directory",
   summary: "Create a directory.",
-  params: id,
+  params: sessionId,
   body: json(CreateDirectory),
   responses: { 201: empty },
   errors: [400, 401, 403, 404, 500, 507],
@@ -113,7 +109,7 @@ export const deleteFile = defineEndpoint({
   method: "PUT",
   path: "/browsers/{id}/fs/delete_file",
   summary: "Delete a file.",
-  params: id,
+  params: sessionId,
   body: json(FilePath),
   responses: { 200: empty },
   errors: [400, 401, 403, 404, 409, 500],
@@ -130,7 +126,7 @@ export const deleteDirectory = defineEndpoint({
   method: "PUT",
   path: "/browsers/{id}/fs/delete_directory",
   summary: "Delete a directory and everything in it.",
-  params: id,
+  params: sessionId,
   query: DeleteDirectoryQuery,
   body: json(FilePath),
   responses: { 200: empty },
@@ -148,7 +144,7 @@ export const setFilePermissions = defineEndpoint({
   method: "PUT",
   path: "/browsers/{id}/fs/set_file_permissions",
   summary: "Set permissions and owner.",
-  params: id,
+  params: sessionId,
   body: json(SetFilePermissions),
   responses: { 200: empty },
   errors: [400, 401, 403, 404, 500],
@@ -165,7 +161,7 @@ export const getFileInfo = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/fs/file_info",
   summary: "Describe a file or directory.",
-  params: id,
+  params: sessionId,
   query: FilePath,
   responses: { 200: json(FileInfo) },
   errors: [400, 401, 403, 404, 500],
@@ -182,7 +178,7 @@ export const movePath = defineEndpoint({
   method: "PUT",
   path: "/browsers/{id}/fs/move",
   summary: "Move or rename a file or directory.",
-  params: id,
+  params: sessionId,
   body: json(MovePath),
   responses: { 200: empty },
   errors: [400, 401, 403, 404, 409, 500, 507],
@@ -200,7 +196,7 @@ export const uploadFiles = defineEndpoint({
   idempotency: { repeats: "The files are a stream; a repetition writes the same ones." },
   path: "/browsers/{id}/fs/upload",
   summary: "Upload files.",
-  params: id,
+  params: sessionId,
   body: multipart(UploadFiles),
   responses: { 201: empty },
   errors: [400, 401, 403, 404, 413, 500, 507],
@@ -218,7 +214,7 @@ export const uploadZip = defineEndpoint({
   idempotency: { repeats: "The archive is a stream; a repetition writes the same files." },
   path: "/browsers/{id}/fs/upload_zip",
   summary: "Upload a ZIP archive and unpack it.",
-  params: id,
+  params: sessionId,
   body: multipart(UploadZip),
   responses: { 201: empty },
   errors: [400, 401, 403, 404, 413, 500, 507],
@@ -235,7 +231,7 @@ export const downloadDirZip = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/fs/download_dir_zip",
   summary: "Download a directory as a ZIP archive.",
-  params: id,
+  params: sessionId,
   query: FilePath,
   responses: { 200: bytes("application/zip") },
   errors: [400, 401, 403, 404, 500],
@@ -252,7 +248,7 @@ export const startWatch = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/fs/watch",
   summary: "Watch a directory for changes.",
-  params: id,
+  params: sessionId,
   body: json(StartWatch),
   responses: { 201: json(DirectoryWatch) },
   errors: [400, 401, 403, 404, 429, 500, 503, 507],

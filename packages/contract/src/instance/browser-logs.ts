@@ -1,12 +1,9 @@
-import { Id, lazyObject, LogEvent, StreamBrowserLogs } from "@shoal/schemas";
+import { LogEvent, StreamBrowserLogs } from "@shoal/schemas";
 import { defineEndpoint, eventStream } from "../base/endpoint.ts";
+import { sessionId } from "../base/session-id.ts";
 
 /** Log output of a session's programs. */
 const area = "Browser Logs";
-const id = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
-}));
 
 /** Line by line, from the beginning of a file, or from a process's oldest kept line. Follows rotation and truncation of a file; `follow=false` ends after the present last line. Lines longer than 64 KiB are split. At most 100 streams at once. */
 export const streamBrowserLogs = defineEndpoint({
@@ -19,7 +16,7 @@ export const streamBrowserLogs = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/logs/stream",
   summary: "Follow a log file or the output of a session process.",
-  params: id,
+  params: sessionId,
   query: StreamBrowserLogs,
   responses: { 200: eventStream(LogEvent) },
   errors: [400, 401, 403, 404, 429, 500],

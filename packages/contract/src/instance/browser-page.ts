@@ -1,8 +1,6 @@
 import {
   ActOnPage,
   ActResult,
-  Id,
-  lazyObject,
   ObservePage,
   PageObservation,
   PageText,
@@ -11,13 +9,10 @@ import {
   ScreenshotPage,
 } from "@shoal/schemas";
 import { bytes, defineEndpoint, json, optionalJson } from "../base/endpoint.ts";
+import { sessionId } from "../base/session-id.ts";
 
 /** Reads and operates the pages of a session. */
 const area = "Browser Pages";
-const id = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
-}));
 
 /** Outlines the page with frames and shadow roots as indented lines. References such as `e12` stay with their element until it is removed. Values of password fields are hidden. */
 export const observePage = defineEndpoint({
@@ -32,7 +27,7 @@ export const observePage = defineEndpoint({
   idempotency: { repeats: "It changes nothing." },
   path: "/browsers/{id}/observe",
   summary: "Outline a page.",
-  params: id,
+  params: sessionId,
   body: optionalJson(ObservePage),
   responses: { 200: json(PageObservation) },
   errors: [400, 401, 403, 404, 409, 500],
@@ -49,7 +44,7 @@ export const actOnPage = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/act",
   summary: "Act on a page.",
-  params: id,
+  params: sessionId,
   body: json(ActOnPage),
   responses: { 200: json(ActResult) },
   errors: [400, 401, 403, 404, 409, 500],
@@ -68,7 +63,7 @@ export const readPage = defineEndpoint({
   idempotency: { repeats: "It changes nothing." },
   path: "/browsers/{id}/read",
   summary: "Read a page as Markdown.",
-  params: id,
+  params: sessionId,
   body: optionalJson(ReadPage),
   responses: { 200: json(PageText) },
   errors: [400, 401, 403, 404, 409, 500],
@@ -87,7 +82,7 @@ export const printPage = defineEndpoint({
   idempotency: { repeats: "It changes nothing." },
   path: "/browsers/{id}/pdf",
   summary: "Print a page as PDF.",
-  params: id,
+  params: sessionId,
   body: optionalJson(PrintPage),
   responses: { 200: bytes("application/pdf") },
   errors: [400, 401, 403, 404, 409, 500],
@@ -106,7 +101,7 @@ export const screenshotPage = defineEndpoint({
   idempotency: { repeats: "It changes nothing." },
   path: "/browsers/{id}/screenshot",
   summary: "Take a picture of a page.",
-  params: id,
+  params: sessionId,
   body: optionalJson(ScreenshotPage),
   responses: { 200: bytes("image/*") },
   errors: [400, 401, 403, 404, 409, 500],

@@ -8,17 +8,13 @@ import {
   PlaywrightResult,
 } from "@shoal/schemas";
 import { defineEndpoint, empty, json } from "../base/endpoint.ts";
+import { sessionId, sessionIdField } from "../base/session-id.ts";
 
 /** Playwright code that runs in the session. */
 const area = "Browser Playwright";
-const id = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
-}));
 
 const idAndName = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
+  ...sessionIdField,
   /** The name of the executor. */
   name: Id,
 }));
@@ -35,7 +31,7 @@ export const executePlaywright = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/playwright/execute",
   summary: "Run Playwright code.",
-  params: id,
+  params: sessionId,
   body: json(ExecutePlaywright),
   responses: { 200: json(PlaywrightResult) },
   errors: [400, 401, 403, 404, 409, 429, 500, 503],
@@ -53,7 +49,7 @@ export const listPlaywrightExecutors = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/playwright/executors",
   summary: "List Playwright executors.",
-  params: id,
+  params: sessionId,
   responses: { 200: json(PlaywrightExecutors) },
   errors: [401, 403, 404, 500],
 });

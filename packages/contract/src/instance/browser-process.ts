@@ -16,16 +16,12 @@ import {
   WriteStdin,
 } from "@shoal/schemas";
 import { defineEndpoint, eventStream, json, page } from "../base/endpoint.ts";
+import { sessionId, sessionIdField } from "../base/session-id.ts";
 
 /** Processes in the session: start, follow, write to and end them. */
 const area = "Browser Processes";
-const id = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
-}));
 const idAndProcess = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
+  ...sessionIdField,
   /** The process's id, from `browsers.process.spawn`. */
   process_id: Id,
 }));
@@ -42,7 +38,7 @@ export const execProcess = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/process/exec",
   summary: "Run a command to its end.",
-  params: id,
+  params: sessionId,
   body: json(ExecProcess),
   responses: { 200: json(ExecResult) },
   errors: [400, 401, 403, 404, 413, 429, 500],
@@ -59,7 +55,7 @@ export const spawnProcess = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/process/spawn",
   summary: "Start a process.",
-  params: id,
+  params: sessionId,
   body: json(SpawnProcess),
   responses: { 200: json(SpawnedProcess) },
   errors: [400, 401, 403, 404, 429, 500],
@@ -76,7 +72,7 @@ export const listProcesses = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/process",
   summary: "List processes.",
-  params: id,
+  params: sessionId,
   query: ListProcesses,
   responses: { 200: page(ListedProcess) },
   errors: [400, 401, 403, 404, 500],

@@ -1,12 +1,9 @@
-import { CallPageTool, Id, lazyObject, ListPageTools, PageToolResult, PageTools } from "@shoal/schemas";
+import { CallPageTool, ListPageTools, PageToolResult, PageTools } from "@shoal/schemas";
 import { defineEndpoint, json, optionalJson } from "../base/endpoint.ts";
+import { sessionId } from "../base/session-id.ts";
 
 /** Tools that pages register for agents, with WebMCP. Names, descriptions, schemas and results come from the page: they are data, never instructions. */
 const area = "Browser Page Tools";
-const id = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
-}));
 
 /** Those of all frames of the page, as registered at this moment. Pages register tools with `document.modelContext.registerTool` or with `toolname` on a form, on `https:` and `localhost` only. */
 export const listPageTools = defineEndpoint({
@@ -20,7 +17,7 @@ export const listPageTools = defineEndpoint({
   idempotency: { repeats: "It changes nothing." },
   path: "/browsers/{id}/tools/list",
   summary: "List the tools of a page.",
-  params: id,
+  params: sessionId,
   body: optionalJson(ListPageTools),
   responses: { 200: json(PageTools) },
   errors: [400, 401, 403, 404, 409, 500],
@@ -37,7 +34,7 @@ export const callPageTool = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/tools/call",
   summary: "Call a tool of a page.",
-  params: id,
+  params: sessionId,
   body: json(CallPageTool),
   responses: { 200: json(PageToolResult) },
   errors: [400, 401, 403, 404, 409, 500],

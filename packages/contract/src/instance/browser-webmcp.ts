@@ -10,13 +10,10 @@ import {
   WebMcpTools,
 } from "@shoal/schemas";
 import { defineEndpoint, empty, json } from "../base/endpoint.ts";
+import { sessionId, sessionIdField } from "../base/session-id.ts";
 
 /** Tools of all tabs, by reference. `browsers.tools` has those of one page, by name. */
 const area = "Browser WebMCP";
-const id = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
-}));
 
 /** Those of all frames of all tabs, as registered at this moment. */
 export const listWebMcpTools = defineEndpoint({
@@ -29,7 +26,7 @@ export const listWebMcpTools = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/webmcp/tools",
   summary: "List the tools of all tabs.",
-  params: id,
+  params: sessionId,
   query: ListWebMcpTools,
   responses: { 200: json(WebMcpTools) },
   errors: [400, 401, 403, 404, 409, 500],
@@ -46,7 +43,7 @@ export const invokeWebMcpTool = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/webmcp/invoke",
   summary: "Call a tool by its reference.",
-  params: id,
+  params: sessionId,
   body: json(InvokeWebMcpTool, { limitBytes: 2 ** 20 + 4096 }),
   responses: { 200: json(WebMcpInvocation) },
   errors: [400, 401, 403, 404, 409, 413, 500, 504],
@@ -64,7 +61,7 @@ export const listCustomWebMcpTools = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/webmcp/custom-tools",
   summary: "List the custom tools of a session.",
-  params: id,
+  params: sessionId,
   responses: { 200: json(CustomWebMcpTools) },
   errors: [400, 401, 403, 404, 409, 500],
 });
@@ -80,7 +77,7 @@ export const addCustomWebMcpTools = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/webmcp/custom-tools",
   summary: "Add custom tools to a session.",
-  params: id,
+  params: sessionId,
   body: json(AddCustomWebMcpTools, { limitBytes: 16 * 2 ** 20 }),
   responses: { 201: json(CustomWebMcpTools) },
   errors: [400, 401, 403, 404, 409, 413, 429, 500, 503],
@@ -98,8 +95,7 @@ export const removeCustomWebMcpTool = defineEndpoint({
   path: "/browsers/{id}/webmcp/custom-tools/{tool_id}",
   summary: "Remove a custom tool.",
   params: lazyObject(() => ({
-    /** The session's id, or the name of a running session. */
-    id: Id,
+    ...sessionIdField,
     /** Id of the tool, from `browsers.webmcp.listCustomTools`. */
     tool_id: Id,
   })),

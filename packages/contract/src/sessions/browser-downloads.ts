@@ -1,15 +1,11 @@
 import { BrowserDownload, Id, lazyObject, ListBrowserDownloads, WaitForDownload } from "@shoal/schemas";
 import { bytes, defineEndpoint, empty, json, optionalJson, page } from "../base/endpoint.ts";
+import { sessionId, sessionIdField } from "../base/session-id.ts";
 
 /** Downloads of a session by pages and clients, with any download settings of the clients. */
 const area = "Browser Downloads";
-const id = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
-}));
 const idAndDownload = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
+  ...sessionIdField,
   /** The download's id, from `browsers.downloads.list`. */
   download_id: Id,
 }));
@@ -25,7 +21,7 @@ export const listBrowserDownloads = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/downloads",
   summary: "List downloads.",
-  params: id,
+  params: sessionId,
   query: ListBrowserDownloads,
   responses: { 200: page(BrowserDownload) },
   errors: [400, 401, 403, 404, 500],
@@ -43,7 +39,7 @@ export const waitForDownload = defineEndpoint({
   idempotency: { repeats: "It changes nothing." },
   path: "/browsers/{id}/downloads/wait",
   summary: "Wait for a finished download.",
-  params: id,
+  params: sessionId,
   body: optionalJson(WaitForDownload),
   responses: { 200: json(BrowserDownload), 204: empty },
   errors: [400, 401, 403, 404, 500],

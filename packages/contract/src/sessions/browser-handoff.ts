@@ -1,12 +1,9 @@
-import { GetHandoff, Handoff, Id, lazyObject, ReleaseHandoff, RequestHandoff } from "@shoal/schemas";
+import { GetHandoff, Handoff, ReleaseHandoff, RequestHandoff } from "@shoal/schemas";
 import { defineEndpoint, json, optionalJson } from "../base/endpoint.ts";
+import { sessionId } from "../base/session-id.ts";
 
 /** Control of a session by a person, while its programs pause. */
 const area = "Browser Handoff";
-const id = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
-}));
 
 /** Pauses input and changes by programs until the person returns control, the program releases it, or it expires. Reading continues. */
 export const requestHandoff = defineEndpoint({
@@ -18,7 +15,7 @@ export const requestHandoff = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/handoff",
   summary: "Hand a session over to a person.",
-  params: id,
+  params: sessionId,
   body: json(RequestHandoff),
   responses: { 201: json(Handoff) },
   errors: [400, 401, 403, 404, 409, 500, 503],
@@ -34,7 +31,7 @@ export const getHandoff = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/handoff",
   summary: "Get the handoff of a session, or wait for its end.",
-  params: id,
+  params: sessionId,
   query: GetHandoff,
   responses: { 200: json(Handoff) },
   errors: [400, 401, 403, 404, 500],
@@ -50,7 +47,7 @@ export const releaseHandoff = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/handoff/release",
   summary: "Return control from the person to the programs.",
-  params: id,
+  params: sessionId,
   body: optionalJson(ReleaseHandoff),
   responses: { 200: json(Handoff) },
   errors: [400, 401, 403, 404, 500, 503],
@@ -66,7 +63,7 @@ export const cancelHandoff = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/handoff/cancel",
   summary: "Cancel a handoff.",
-  params: id,
+  params: sessionId,
   responses: { 200: json(Handoff) },
   errors: [400, 401, 403, 404, 500, 503],
 });

@@ -1,16 +1,12 @@
 import { Id, lazyObject, MarkReplay, Replay, ReplayMark, StartReplay } from "@shoal/schemas";
 import * as z from "zod/mini";
 import { bytes, defineEndpoint, empty, json, optionalJson } from "../base/endpoint.ts";
+import { sessionId, sessionIdField } from "../base/session-id.ts";
 
 /** Video recordings of a session's screen. */
 const area = "Browser Replays";
-const id = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
-}));
 const idAndReplay = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
+  ...sessionIdField,
   /** The recording's id, from `browsers.replays.start`. */
   replay_id: Id,
 }));
@@ -26,7 +22,7 @@ export const startReplay = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/replays",
   summary: "Record the screen.",
-  params: id,
+  params: sessionId,
   body: optionalJson(StartReplay),
   responses: { 201: json(Replay) },
   errors: [400, 401, 403, 404, 409, 500, 501],
@@ -43,7 +39,7 @@ export const listReplays = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/replays",
   summary: "List recordings.",
-  params: id,
+  params: sessionId,
   responses: { 200: json(z.array(Replay)) },
   errors: [400, 401, 403, 404, 500],
 });

@@ -19,6 +19,7 @@ import {
   UpdateBrowser,
 } from "@shoal/schemas";
 import { defineEndpoint, empty, json, multipart, optionalJson, page } from "../base/endpoint.ts";
+import { sessionId } from "../base/session-id.ts";
 import { policyBody } from "../base/policy-body.ts";
 
 /** Browser sessions: start, find, change and end them, and send requests through their network. */
@@ -26,10 +27,6 @@ const area = "Browsers";
 const idOrName = lazyObject(() => ({
   /** The session's id, or the name of a running session. */
   id_or_name: Id,
-}));
-const id = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
 }));
 
 /** Returns when the browser accepts CDP connections. */
@@ -181,7 +178,7 @@ export const curl = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/curl",
   summary: "Send an HTTP request through the browser.",
-  params: id,
+  params: sessionId,
   body: json(Curl),
   responses: { 200: json(CurlResult) },
   errors: [400, 401, 403, 404, 413, 429, 500, 502, 503],
@@ -199,7 +196,7 @@ export const getBrowserStats = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/stats",
   summary: "Get the present load of a session.",
-  params: id,
+  params: sessionId,
   responses: { 200: json(BrowserStats) },
   errors: [401, 403, 404, 500],
 });
@@ -216,7 +213,7 @@ export const loadExtensions = defineEndpoint({
   idempotency: { repeats: "The archives are a stream; a name that is loaded is refused." },
   path: "/browsers/{id}/extensions",
   summary: "Load extensions into a running session.",
-  params: id,
+  params: sessionId,
   body: multipart(LoadExtensions),
   responses: { 201: empty },
   errors: [400, 401, 403, 404, 413, 500],

@@ -1,5 +1,6 @@
-import { DownloadEvidence, EvidenceKey, Id, lazyObject } from "@shoal/schemas";
+import { DownloadEvidence, EvidenceKey } from "@shoal/schemas";
 import { bytes, defineEndpoint, json } from "../base/endpoint.ts";
+import { sessionId } from "../base/session-id.ts";
 
 /** Everything that is recorded of a session, in one signed archive. */
 const area = "Evidence";
@@ -15,10 +16,7 @@ export const downloadEvidence = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/evidence",
   summary: "Download the evidence of a session.",
-  params: lazyObject(() => ({
-    /** The session's id, or the name of a running session. */
-    id: Id,
-  })),
+  params: sessionId,
   query: DownloadEvidence,
   responses: { 200: bytes("application/zip") },
   errors: [400, 401, 403, 404, 500, 503],

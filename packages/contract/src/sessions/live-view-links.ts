@@ -7,13 +7,10 @@ import {
   LiveViewLink,
 } from "@shoal/schemas";
 import { defineEndpoint, empty, json, optionalJson, page } from "../base/endpoint.ts";
+import { sessionId, sessionIdField } from "../base/session-id.ts";
 
 /** Links to the live view of a session, with a scope, an expiry and the name of a person. */
 const area = "Live View Links";
-const id = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
-}));
 
 /** A session has at most 100 valid links. */
 export const createLiveViewLink = defineEndpoint({
@@ -25,7 +22,7 @@ export const createLiveViewLink = defineEndpoint({
   method: "POST",
   path: "/browsers/{id}/live_view_links",
   summary: "Create a link to the live view.",
-  params: id,
+  params: sessionId,
   body: optionalJson(CreateLiveViewLink),
   responses: { 201: json(CreatedLiveViewLink) },
   errors: [400, 401, 403, 404, 409, 500],
@@ -41,7 +38,7 @@ export const listLiveViewLinks = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/live_view_links",
   summary: "List the links to the live view.",
-  params: id,
+  params: sessionId,
   query: ListLiveViewLinks,
   responses: { 200: page(LiveViewLink) },
   errors: [400, 401, 403, 404, 500],
@@ -58,8 +55,7 @@ export const deleteLiveViewLink = defineEndpoint({
   path: "/browsers/{id}/live_view_links/{link_id}",
   summary: "Revoke a link to the live view.",
   params: lazyObject(() => ({
-    /** The session's id, or the name of a running session. */
-    id: Id,
+    ...sessionIdField,
     /** The link's id. */
     link_id: Id,
   })),

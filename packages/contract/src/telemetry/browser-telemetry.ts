@@ -1,12 +1,9 @@
-import { Id, lazyObject, ListTelemetryEvents, StreamTelemetry, TelemetryEnvelope } from "@shoal/schemas";
+import { ListTelemetryEvents, StreamTelemetry, TelemetryEnvelope } from "@shoal/schemas";
 import { bytes, defineEndpoint, eventStream, page } from "../base/endpoint.ts";
+import { sessionId } from "../base/session-id.ts";
 
 /** Events of a session: network, console, pages, interactions. */
 const area = "Browser Telemetry";
-const id = lazyObject(() => ({
-  /** The session's id, or the name of a running session. */
-  id: Id,
-}));
 
 /** Works after the session has ended too. Empty if nothing was captured. */
 export const listTelemetryEvents = defineEndpoint({
@@ -18,7 +15,7 @@ export const listTelemetryEvents = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/telemetry/events",
   summary: "List past telemetry events.",
-  params: id,
+  params: sessionId,
   query: ListTelemetryEvents,
   responses: { 200: page(TelemetryEnvelope) },
   errors: [400, 401, 403, 404, 500],
@@ -34,7 +31,7 @@ export const readLastPicture = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/telemetry/last_picture",
   summary: "Read the last picture of an ended session.",
-  params: id,
+  params: sessionId,
   responses: { 200: bytes("image/jpeg") },
   errors: [401, 403, 404, 500],
 });
@@ -50,7 +47,7 @@ export const streamTelemetry = defineEndpoint({
   method: "GET",
   path: "/browsers/{id}/telemetry/stream",
   summary: "Follow the telemetry.",
-  params: id,
+  params: sessionId,
   query: StreamTelemetry,
   responses: { 200: eventStream(TelemetryEnvelope) },
   errors: [400, 401, 403, 404, 500],
