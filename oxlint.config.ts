@@ -154,7 +154,7 @@ const overrides: OxlintConfig["overrides"] = [
     files: [
       "apps/server/src/{auth/flows,deployed-apps/cron,http/limits,sessions/waiting}/**/*.ts",
       "apps/server/src/auth/providers/{asked-provider,stores/renewed-token}.ts",
-      "apps/server/src/auth/sign-in-links/handoffs.ts",
+      "apps/server/src/auth/sign-in-links/sign-in-links.ts",
       "apps/server/src/console/{console-links,console-sessions,oidc/person-checks}.ts",
       "apps/server/src/sessions/pools/{plan,pool-waiters}.ts",
       "packages/contract/src/logins/flow-state.ts",

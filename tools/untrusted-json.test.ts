@@ -18,7 +18,7 @@ const readers = {
     "apps/server/src/auth/connections/connections.ts",
     "apps/server/src/auth/credentials/secret-values.ts",
     "apps/server/src/auth/flows/flow-store.ts",
-    "apps/server/src/auth/sign-in-links/handoff-tokens.ts",
+    "apps/server/src/auth/sign-in-links/link-tokens.ts",
     "apps/server/src/auth/logins/login-run.ts",
     "apps/server/src/auth/vaults/vault-keys.ts",
     "apps/server/src/config/admin-key.ts",

@@ -6,8 +6,8 @@ import type { LiveViewAddresses } from "../sessions/live-view/live-view-address.
 import { checksFeature } from "./checks/feature.ts";
 import { connectionsFeature } from "./connections/feature.ts";
 import type { credentialsFeature } from "./credentials/feature.ts";
-import { signInHandoffsFeature } from "./sign-in-links/feature.ts";
-import { HandoffCodes } from "./sign-in-links/handoff-codes.ts";
+import { signInLinksFeature } from "./sign-in-links/feature.ts";
+import { LinkCodes } from "./sign-in-links/link-codes.ts";
 import { loginsFeature } from "./logins/feature.ts";
 import type { LoginBrowserParts } from "./logins/login-browser.ts";
 import { type SignIn, signInByPages } from "./logins/sign-in.ts";
@@ -47,7 +47,7 @@ export async function authFeatures(
   }: AuthNeeds,
 ) {
   const { issuingKeys, lookup } = resources.apiKeys.provides;
-  const pages = loginPages({ liveViews, codes: new HandoffCodes(host.secrets) });
+  const pages = loginPages({ liveViews, codes: new LinkCodes(host.secrets) });
   const credentialProviders = await credentialProvidersFeature(host, openCredentialProvider);
   const connections = connectionsFeature(host, {
     credentials: credentials.provides,
@@ -82,7 +82,7 @@ export async function authFeatures(
     vaultForms: collectFeature(host, { ...vaults.provides, origins, recorder }),
     vaultUse: vaultUseFeature(host, vaults.provides, { ...room.sessions.provides, ...room.cluster.provides.replicas }),
     connections,
-    signInHandoffs: signInHandoffsFeature(host, { issuingKeys, projects: lookup }),
+    signInLinks: signInLinksFeature(host, { issuingKeys, projects: lookup }),
     signInPage: signInPageFeature(host),
     logins,
     checks: await checksFeature(host, { ...browsers, logins: logins.provides, rules: room.sessions.provides.rules }),

@@ -4,8 +4,8 @@ import { ServiceError } from "@shoal/router";
 import { replyOf } from "@shoal/router/fastify";
 import type { FastifyRequest } from "fastify";
 import type { IncomingMessage } from "node:http";
-import { handoffTokenIn } from "../auth/sign-in-links/handoff-tokens.ts";
-import type { Handoffs } from "../auth/sign-in-links/handoffs.ts";
+import { linkTokenIn } from "../auth/sign-in-links/link-tokens.ts";
+import type { SignInLinks } from "../auth/sign-in-links/sign-in-links.ts";
 import { isAudited, isMarked, markAudited } from "../audit/logs/follow.ts";
 import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
 import type { Access, AuthenticateOptions, Authenticator, OpenCaller } from "../http/auth/access.ts";
@@ -43,7 +43,7 @@ export interface EntranceParts {
   readonly overload: Pick<OverloadGuard, "admit" | "admitStart">;
   readonly rateLimits: Pick<RateLimits, "admit">;
   readonly replicas: Pick<ReplicaForwarding, "isForwarded">;
-  readonly handoffs: Pick<Handoffs, "admit">;
+  readonly signInLinks: Pick<SignInLinks, "admit">;
   readonly isDraining: () => boolean;
   readonly signInBrowsers: Pick<SignInBrowsers, "refuse">;
   readonly keyScopes: KeyScopes;
@@ -97,7 +97,7 @@ export class Entrance implements Entering {
 
   /** Authenticates the caller and, for audited operations, records it. */
   enter(request: FastifyRequest, endpoint: Endpoint): Access | Promise<Access> {
-    const token = endpoint.handoff === "accepts" ? handoffTokenIn(request.headers.authorization) : undefined;
+    const token = endpoint.handoff === "accepts" ? linkTokenIn(request.headers.authorization) : undefined;
     if (token !== undefined) return this.#enterFromPage(request, endpoint, token);
     if (startsSession(endpoint)) this.#parts.overload.admitStart();
     const access = this.authenticate(request, {
@@ -216,7 +216,7 @@ export class Entrance implements Entering {
     this.admitWork(request);
     const { id = "" } = request.params as Readonly<Record<string, string | undefined>>;
     const { flowId, key, projectId } = await this.#countingRefused(request, () =>
-      this.#parts.handoffs.admit(token, id, Date.now()),
+      this.#parts.signInLinks.admit(token, id, Date.now()),
     );
     const baseUrl = this.baseUrlOf(request);
     const access: Access = { key, projectId, namedProjectId: undefined, baseUrl, handoff: { flowId } };

@@ -1,6 +1,6 @@
 import type { Placement } from "@shoal/placement";
 import type { AuditRecorder } from "../audit/logs/recorder.ts";
-import type { Handoffs } from "../auth/sign-in-links/handoffs.ts";
+import type { SignInLinks } from "../auth/sign-in-links/sign-in-links.ts";
 import { consoleFeature } from "../console/feature.ts";
 import type { People } from "../console/people.ts";
 import { Entrance } from "../entrance/entrance.ts";
@@ -22,7 +22,7 @@ import type { Traffic } from "./traffic.ts";
 
 interface EntryNeeds {
   readonly contentUrl: string | undefined;
-  readonly handoffs: Handoffs;
+  readonly signInLinks: SignInLinks;
   readonly limits: ReturnType<typeof limitsFeature>["provides"];
   readonly liveViews: LiveViewAddresses;
   readonly loginWaits: LoginWaits;
@@ -38,7 +38,7 @@ interface EntryNeeds {
 
 /** The ways into the service: requests with a key, the console, MCP and sockets. @throws {StartError} */
 export function openEntry(host: Host, needs: EntryNeeds) {
-  const { contentUrl, handoffs, limits, liveViews, loginWaits, recorder, replayAddresses, traffic } = needs;
+  const { contentUrl, signInLinks, limits, liveViews, loginWaits, recorder, replayAddresses, traffic } = needs;
   const { config, isStopping, secrets } = host;
   const { localUrl, origins, ownRequests } = traffic;
   const { issuingKeys, keys, keysById, keyScopes, keyUses, lookup } = needs.resources.apiKeys.provides;
@@ -58,7 +58,7 @@ export function openEntry(host: Host, needs: EntryNeeds) {
   const console = consoleFeature(host, { contentUrl, keyed, keysById, origins, ownRequests, people, projects: lookup });
   const authenticator = servers.trusting(console.provides, keysById);
   const shared = { authenticator, issuingKeys, keyScopes, origins, replicas, secrets, sessions, signInBrowsers };
-  const entrance = new Entrance({ ...shared, ...limits, handoffs, isDraining: isStopping });
+  const entrance = new Entrance({ ...shared, ...limits, signInLinks, isDraining: isStopping });
   const connect = connectFeature(host, {
     ...shared,
     ...limits,

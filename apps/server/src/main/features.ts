@@ -138,7 +138,7 @@ export async function openFeatures(
   const auth = await authFeatures(host, { ...ports, ...known, sessions: room });
   const entry = openEntry(host, {
     ...known,
-    handoffs: auth.signInHandoffs.provides,
+    signInLinks: auth.signInLinks.provides,
     limits: limits.provides,
     onEnd: (request, response, durationMs) => {
       for (const feature of all) feature.requestEnded?.(request, response, durationMs);

@@ -4,10 +4,10 @@ import type { LiveViewAddresses } from "../../sessions/live-view/live-view-addre
 import type { FlowRow } from "../connections/connection-row.ts";
 import type { LoginPages } from "../connections/handlers.ts";
 import { stateOf } from "../flows/flow-store.ts";
-import type { HandoffCodes } from "../sign-in-links/handoff-codes.ts";
+import type { LinkCodes } from "../sign-in-links/link-codes.ts";
 
 interface LoginPageParts {
-  readonly codes: Pick<HandoffCodes, "codeOf" | "hostedUrlOf">;
+  readonly codes: Pick<LinkCodes, "codeOf" | "hostedUrlOf">;
   readonly liveViews: Pick<LiveViewAddresses, "of" | "ofLogin">;
 }
 

@@ -1,12 +1,12 @@
 import type { Feature } from "../../host/feature.ts";
 import type { Host } from "../../host/host.ts";
-import { handoffHandlers } from "./handlers.ts";
-import { type HandoffParts, Handoffs } from "./handoffs.ts";
+import { signInLinkHandlers } from "./handlers.ts";
+import { type SignInLinkParts, SignInLinks } from "./sign-in-links.ts";
 
-export function signInHandoffsFeature(
+export function signInLinksFeature(
   { database, secrets }: Host,
-  needs: Pick<HandoffParts, "issuingKeys" | "projects">,
+  needs: Pick<SignInLinkParts, "issuingKeys" | "projects">,
 ) {
-  const handoffs = new Handoffs({ ...needs, database, secrets });
-  return { provides: handoffs, openHandlers: handoffHandlers(handoffs) } satisfies Feature;
+  const links = new SignInLinks({ ...needs, database, secrets });
+  return { provides: links, openHandlers: signInLinkHandlers(links) } satisfies Feature;
 }

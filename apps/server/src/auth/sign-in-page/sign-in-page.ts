@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { readFileSync } from "node:fs";
 import { packageFile } from "../../config/package-file.ts";
 import { type HtmlPage, htmlPage, sendPage } from "../../http/pages/html-page.ts";
-import { signInPath } from "../sign-in-links/handoff-codes.ts";
+import { signInPath } from "../sign-in-links/link-codes.ts";
 
 /** Written by build.mjs. */
 const pagePath = packageFile("dist/pages/sign-in.html");

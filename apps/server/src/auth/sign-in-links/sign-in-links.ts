@@ -7,15 +7,15 @@ import type { IssuingKeys } from "../../http/auth/issuing-keys.ts";
 import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
 import { isStorable } from "../../http/paging.ts";
 import type { Secrets } from "../../storage/secrets.ts";
-import { type HandoffCode, HandoffCodes } from "./handoff-codes.ts";
-import { HandoffTokens } from "./handoff-tokens.ts";
+import { type LinkCode, LinkCodes } from "./link-codes.ts";
+import { LinkTokens } from "./link-tokens.ts";
 
 /** A page under development sends its code twice. */
 const repeatMs = 10_000;
 /** The page shows the end of a login for this time. */
 const afterEndMs = 5 * 60_000;
 
-export interface HandoffParts {
+export interface SignInLinkParts {
   readonly database: Pick<Database, "query">;
   readonly issuingKeys: IssuingKeys;
   readonly projects: Pick<ProjectLookup, "find">;
@@ -23,27 +23,27 @@ export interface HandoffParts {
 }
 
 /** The access of a sign-in page. */
-export interface HandoffAccess {
+export interface LinkAccess {
   readonly key: KeyRow;
   readonly projectId: string;
   readonly flowId: string;
 }
 
 interface Exchange {
-  readonly access: HandoffAccess;
+  readonly access: LinkAccess;
   readonly exchanged: ExchangedHandoff;
 }
 
 /** Lets pages without a key complete one login. */
-export class Handoffs {
-  readonly #parts: HandoffParts;
-  readonly #codes: HandoffCodes;
-  readonly #tokens: HandoffTokens;
+export class SignInLinks {
+  readonly #parts: SignInLinkParts;
+  readonly #codes: LinkCodes;
+  readonly #tokens: LinkTokens;
 
-  constructor(parts: HandoffParts) {
+  constructor(parts: SignInLinkParts) {
     this.#parts = parts;
-    this.#codes = new HandoffCodes(parts.secrets);
-    this.#tokens = new HandoffTokens(parts.secrets);
+    this.#codes = new LinkCodes(parts.secrets);
+    this.#tokens = new LinkTokens(parts.secrets);
   }
 
   /** @throws {ServiceError} 404 for a code that was not issued for the connection; 410 for a used or expired code. */
@@ -62,7 +62,7 @@ export class Handoffs {
   }
 
   /** @throws {ServiceError} 401 unless the token is for this connection and its login runs, or ended a moment ago. */
-  async admit(text: string, connectionId: string, nowMs: number): Promise<HandoffAccess> {
+  async admit(text: string, connectionId: string, nowMs: number): Promise<LinkAccess> {
     const token = this.#tokens.open(text);
     if (token?.connectionId !== connectionId || token.expiresAtMs <= nowMs)
       throw ServiceError.of(handoffTokenExpired());
@@ -83,7 +83,7 @@ export class Handoffs {
   }
 
   /** Counts the exchange. @returns `undefined` unless this is the first exchange of the login's current code. */
-  async #firstUse(connectionId: string, { flowId, number }: HandoffCode, nowMs: number) {
+  async #firstUse(connectionId: string, { flowId, number }: LinkCode, nowMs: number) {
     const row = await this.#parts.database.query
       .updateTable("auth_flows")
       .set({ handoffs: number + 1, handed_off_at: new Date(nowMs) })
@@ -136,7 +136,7 @@ function isRunning({ expires_at, status }: FoundFlow, nowMs: number): boolean {
 }
 
 /** @returns `undefined` for the first exchange, which was counted, and for its repetition. */
-function endOf(flow: FoundFlow, { number }: HandoffCode, nowMs: number): HandoffEnd | undefined {
+function endOf(flow: FoundFlow, { number }: LinkCode, nowMs: number): HandoffEnd | undefined {
   const isUsed = flow.handoffs > number;
   if (flow.status === "SUCCESS") return isUsed ? "used" : "ended";
   if (flow.status === "IN_PROGRESS" && isRunning(flow, nowMs))

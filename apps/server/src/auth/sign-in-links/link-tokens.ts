@@ -16,7 +16,7 @@ const Claims = z.object({
 });
 
 /** The rights of a sign-in page. */
-export interface HandoffToken {
+export interface LinkToken {
   readonly connectionId: string;
   readonly flowId: string;
   /** The key that the link was issued to. */
@@ -25,7 +25,7 @@ export interface HandoffToken {
 }
 
 /** JSON Web Tokens of sign-in pages, signed with a separate key. */
-export class HandoffTokens {
+export class LinkTokens {
   readonly #secrets: Pick<Secrets, "hasSigned" | "sign">;
 
   constructor(secrets: Pick<Secrets, "hasSigned" | "sign">) {
@@ -33,14 +33,14 @@ export class HandoffTokens {
   }
 
   /** Returns equal tokens for equal rights, because React in development exchanges a code twice. */
-  sign({ connectionId, expiresAtMs, flowId, keyId }: HandoffToken): string {
+  sign({ connectionId, expiresAtMs, flowId, keyId }: LinkToken): string {
     const exp = Math.ceil(expiresAtMs / 1000);
     const signed = `${header}.${base64url({ aud: audience, sub: connectionId, flow: flowId, key: keyId, exp })}`;
     return `${signed}.${this.#secrets.sign(use, signed)}`;
   }
 
   /** Returns expired tokens as well. @returns `undefined` for a token that this service has not signed. */
-  open(token: string): HandoffToken | undefined {
+  open(token: string): LinkToken | undefined {
     const [head = "", payload = "", signature = ""] = token.split(".", 4);
     if (head !== header || !this.#secrets.hasSigned(use, `${head}.${payload}`, signature)) return undefined;
     const claims = Claims.safeParse(JSON.parse(Buffer.from(payload, "base64url").toString()));
@@ -51,6 +51,6 @@ export class HandoffTokens {
 }
 
 /** @returns `undefined` for a header with anything but a token of this kind. */
-export function handoffTokenIn(authorization: string | undefined): string | undefined {
+export function linkTokenIn(authorization: string | undefined): string | undefined {
   return /^bearer +(eyJ[\w-]+\.[\w-]+\.[\w-]+)$/i.exec(authorization ?? "")?.[1];
 }

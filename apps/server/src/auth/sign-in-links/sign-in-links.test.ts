@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createSecrets } from "../../storage/secrets.ts";
 import { addLogin } from "../../testing/add-login.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
-import { type HandedFlow, HandoffCodes } from "./handoff-codes.ts";
+import { type HandedFlow, LinkCodes } from "./link-codes.ts";
 
 const secret_key = "the secret of the server under test";
-const codes = new HandoffCodes(createSecrets(secret_key));
+const codes = new LinkCodes(createSecrets(secret_key));
 let server: TestServer;
 let keyId: string;
 beforeAll(async () => {
@@ -143,7 +143,7 @@ it("refuses forged codes and tokens alike for connections that exist and that do
   const flow = await addLogin(server.database);
   const code = codeOf(flow);
   const forged = `${code.slice(0, -2)}${code.endsWith("AA") ? "BB" : "AA"}`;
-  const foreign = new HandoffCodes(createSecrets("another secret of the same length!!")).codeOf(flow, {
+  const foreign = new LinkCodes(createSecrets("another secret of the same length!!")).codeOf(flow, {
     key: { id: keyId },
   });
   const next = code.replace(/\.0\./, ".1.");
