@@ -37,17 +37,17 @@ const descriptors = () => readdirSync("/proc/self/fd").length;
 const doors = ["/?", "/cdp?", "/steel?", "/browserless/chromium?", "/playwright?", "/browsers/unknown/cdp?"];
 
 it.runIf(process.platform === "linux").each([
-  ["never end their head", false, (socket: Socket, head: string) => void socket.write(head)],
+  ["never end their head", false, (socket: Socket, head: string): void => void socket.write(head)],
   [
     "wait for a place, and never read",
     false,
-    (socket: Socket, head: string) => void socket.pause().write(`${head}\r\n`),
+    (socket: Socket, head: string): void => void socket.pause().write(`${head}\r\n`),
   ],
-  ["close their side at once", true, (socket: Socket, head: string) => void socket.pause().end(`${head}\r\n`)],
+  ["close their side at once", true, (socket: Socket, head: string): void => void socket.pause().end(`${head}\r\n`)],
   [
     "keep their side open after a refusal",
     true,
-    (socket: Socket, head: string) => void socket.write(`${head.replace(server.key, "wrong")}\r\n`),
+    (socket: Socket, head: string): void => void socket.write(`${head.replace(server.key, "wrong")}\r\n`),
   ],
 ] as const)(
   "answers other requests while 2,000 clients ask for an upgrade and %s, and closes their connections",
