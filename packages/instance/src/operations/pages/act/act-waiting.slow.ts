@@ -114,6 +114,17 @@ it.each(later)("refuses a value that the page takes back in %s", async (_title, 
   expect(await session.evaluate("f.value")).toBe("old");
 });
 
+it.each([
+  ["select", `<select id=c><option>a<option>b</select>`, { type: "select", values: ["b"] }],
+  ["check", `<input type=checkbox id=c>`, { type: "check" }],
+  ["click", `<button id=c>Go</button>`, { type: "click" }],
+] as const)("waits for what a timer of a %s brings", async (kind, html, act) => {
+  await session.show(`${html}<p id=o></p><script>c.on${kind === "click" ? "click" : "change"} = () => setTimeout(async () => {
+    await fetch("/slow?ms=300"); o.textContent = "Found"; }, 300);</script>`);
+  const { observation } = await session.done({ ...act, selector: "#c", observe: {} });
+  expect(observation?.outline).toContain("Found");
+});
+
 it("waits for a part with controls that a script moves, each time", async () => {
   await session.show(`<nav id=n style="position:relative"><a href="#x">Home</a></nav><button id=b aria-expanded=false>Open</button><div id=d style="height:0;overflow:hidden"><p><button>First</button></p><p><button>Last</button></p></div><script>
     const turn = () => { n.style.left = performance.now() % 9 + "px"; requestAnimationFrame(turn); }; turn();

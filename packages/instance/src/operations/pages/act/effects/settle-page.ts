@@ -21,7 +21,8 @@ const firstDocumentMs = 500;
 /** The browser shows the part that `interestfor` names half a second after the pointer has come. Milliseconds. */
 const interestMs = 600;
 
-type Lateness = "always" | "interest" | "timer" | "never";
+/** `timer`: if the input starts one. `unchanged`: if it also changes nothing at once. */
+type Lateness = "always" | "interest" | "timer" | "unchanged" | "never";
 
 const interestFunction = `function () { return this.closest("[interestfor]") !== null; }`;
 
@@ -31,9 +32,11 @@ const latenessFunction = `function () {
   return isText || this.localName === "textarea" ? "timer" : "never";
 }`;
 
-/** Whether pages answer this input with a delay, or if it starts a timer: many fields search when the typing has ended. */
+/** Whether pages answer this input with a delay, or if it starts a timer: many fields and filters search a moment later. */
 async function latenessOf({ type }: Act, element: ElementHandle | undefined): Promise<Lateness> {
   if (type === "hover") return (await element?.call<boolean>(interestFunction)) === true ? "interest" : "always";
+  if (type === "check" || type === "select") return "timer";
+  if (type === "click") return "unchanged";
   if (type !== "fill" && type !== "press") return "never";
   return (await element?.call<Lateness>(latenessFunction)) ?? "never";
 }
@@ -93,8 +96,13 @@ export async function settlePage(
     act === undefined ? "never" : latenessOf(act, element),
   ]);
   const isShownLater = lateness === "interest";
+  const hasTimer = typeof first === "object" && first.hasTimer;
+  const hasOnlyTimer = hasTimer && !first.hasChanged && !log.hasSent;
   const isLate =
-    lateness === "always" || isShownLater || (lateness === "timer" && typeof first === "object" && first.hasTimer);
+    lateness === "always" ||
+    isShownLater ||
+    (lateness === "timer" && hasTimer) ||
+    (lateness === "unchanged" && hasOnlyTimer);
   // A busy page sends its requests later.
   if (isLate) log.awaitLate(2 * delayedMs);
   if (first === "unanswered") return false;
