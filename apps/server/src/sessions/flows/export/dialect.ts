@@ -38,6 +38,8 @@ export interface Dialect {
   named(this: void, name: string): string;
   /** Options of `filter`. */
   containing(this: void, text: string): string;
+  /** The same, for an element around another one. */
+  around(this: void, text: string, inner: string): string;
   dialog(this: void, accept: boolean, text: string | undefined): string;
   expect(
     this: void,

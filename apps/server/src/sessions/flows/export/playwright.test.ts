@@ -82,6 +82,16 @@ it("writes a Python test", () => {
   expect(playwrightFile(flow, python).replace(/# shoal-flow.*/, "")).toMatchSnapshot();
 });
 
+it("finds an element in a part without a role", () => {
+  const made = flowOf({ steps: [{ action: "click", target: { ...save, within: { role: "generic", name: "Blue" } } }] });
+  expect(playwrightFile(made, typescript)).toContain(
+    'page.locator("*").filter({ hasText: "Blue", has: page.getByRole("button", { name: "Save", exact: true }) }).last().getByRole("button"',
+  );
+  expect(playwrightFile(made, python)).toContain(
+    'page.locator("*").filter(has_text="Blue", has=page.get_by_role("button", name="Save", exact=True)).last.get_by_role("button"',
+  );
+});
+
 it("fills parameters into test ids, and answers a dialog of the start page", () => {
   const target = { fallbacks: [{ by: "test_id", value: "row-{{lang}}" }] };
   const steps = [{ action: "answer_dialog" }, { action: "click", target }];

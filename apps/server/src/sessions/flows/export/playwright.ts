@@ -127,13 +127,21 @@ class TestWriter {
 
   #locator({ fallbacks, name, role, within }: FlowTarget): string {
     const { methods } = this.#dialect;
-    const page = within === undefined ? "page" : this.#place("page", within.role, within.name);
-    if (name !== undefined && role !== undefined && ariaRoles.has(role))
-      return `${page}.${methods.getByRole}(${this.#dialect.literal(role)}, ${this.#dialect.named(this.#text(name))})`;
+    if (name !== undefined && role !== undefined && ariaRoles.has(role)) {
+      const own = `${methods.getByRole}(${this.#dialect.literal(role)}, ${this.#dialect.named(this.#text(name))})`;
+      return `${within === undefined ? "page" : this.#around(within, own)}.${own}`;
+    }
     const [first] = fallbacks;
-    return first === undefined
-      ? `${page}.${methods.getByText}(${this.#text(name ?? "")})`
-      : this.#fallback(first, role);
+    if (first !== undefined) return this.#fallback(first, role);
+    const own = `${methods.getByText}(${this.#text(name ?? "")})`;
+    return `${within === undefined ? "page" : this.#around(within, own)}.${own}`;
+  }
+
+  /** A part without a role is the innermost element with the text and the element. */
+  #around({ name, role }: NonNullable<FlowTarget["within"]>, own: string): string {
+    if (role !== "generic") return this.#place("page", role, name);
+    const { around, methods } = this.#dialect;
+    return `page.locator("*").filter(${around(this.#text(name), `page.${own}`)}).last${methods.firstCall}`;
   }
 
   #place(on: string, role: string, name: string): string {

@@ -55,6 +55,7 @@ export const python: Dialect = {
     ),
   named: (name) => `name=${name}, exact=True`,
   containing: (content) => `has_text=${content}`,
+  around: (content, inner) => `has_text=${content}, has=${inner}`,
   dialog: (accept, answer) =>
     `page.once("dialog", lambda dialog: dialog.${accept ? `accept(${answer ?? ""})` : "dismiss()"})`,
   expect: (on, state, values) => `expect(${on}).${states[state]}(${values.join(", ")})`,

@@ -45,6 +45,7 @@ export const typescript: Dialect = {
   },
   named: (name) => `{ name: ${name}, exact: true }`,
   containing: (content) => `{ hasText: ${content} }`,
+  around: (content, inner) => `{ hasText: ${content}, has: ${inner} }`,
   dialog: (accept, answer) =>
     `page.once("dialog", (dialog) => dialog.${accept ? `accept(${answer ?? ""})` : "dismiss()"});`,
   expect: (on, state, values) => `await expect(${on}).${states[state]}(${values.join(", ")});`,

@@ -199,7 +199,8 @@ export class PageActor {
     run.onFound = (element) => {
       const describe = async () =>
         pages.references.at(element.address) ?? (await describeActed(pages, tab.id, element));
-      recording.found({ element, describe });
+      const pageUrl = async () => (await pages.tabs()).find((one) => one.id === tab.id)?.url;
+      recording.found({ element, describe, pageUrl });
     };
     const effects = new BrowserEffects(tab.page.cdp);
     const tools = new ActTools(act, { offered: act.secret && offered, pages, run, tab });

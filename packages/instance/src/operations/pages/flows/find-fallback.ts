@@ -1,14 +1,9 @@
 import type { FlowFallback } from "@shoal/schemas";
 import type { ActRun } from "../act/act-run.ts";
 import { fingerprintHelpers } from "../act/record/fingerprint.ts";
+import type { NodeAddress } from "../follow/followed-page.ts";
 import { handleOf, inWorld } from "../follow/element-handle.ts";
 import { type Frame, framesOf } from "../follow/frame-tree.ts";
-
-/** An element of a page in CDP's terms. */
-export interface FoundNode {
-  readonly frameId: string;
-  readonly backendNodeId: number;
-}
 
 /** Further matches make a fallback useless anyway. */
 const maxMatches = 10;
@@ -40,13 +35,13 @@ const findFunction = `function (by, value, most) {${fingerprintHelpers}
 }`;
 
 /** The elements that a fallback matches, in all frames and open shadow roots; `undefined` for more than ten. */
-export async function findByFallback(run: ActRun, fallback: FlowFallback): Promise<readonly FoundNode[] | undefined> {
+export async function findByFallback(run: ActRun, fallback: FlowFallback): Promise<readonly NodeAddress[] | undefined> {
   const frames = [...(await framesOf(run)).values()];
   const found = (await Promise.all(frames.map((frame) => findIn(run, frame, fallback)))).flat();
   return found.length > maxMatches ? undefined : found;
 }
 
-async function findIn(run: ActRun, frame: Frame, { by, value }: FlowFallback): Promise<FoundNode[]> {
+async function findIn(run: ActRun, frame: Frame, { by, value }: FlowFallback): Promise<NodeAddress[]> {
   const { cdp } = run.page;
   const { sessionId } = frame.target;
   const values = [by, value, maxMatches + 1].map((one) => ({ value: one }));

@@ -2,6 +2,7 @@ import { ServiceError } from "@shoal/router";
 import type { FlowPlace, FlowTarget } from "@shoal/schemas";
 import { explainInterruption } from "../act/act-errors.ts";
 import { ActRun } from "../act/act-run.ts";
+import { describeActed } from "../act/element/describe.ts";
 import { fingerprintHelpers } from "../act/record/fingerprint.ts";
 import { ElementHandle } from "../follow/element-handle.ts";
 import { fold, similar } from "../outline/find-element.ts";
@@ -28,7 +29,7 @@ export interface StepSearch {
 }
 
 /** Repeated parts of a page: an element of another one is another element. */
-const itemRoles: ReadonlySet<string> = new Set(["gridcell", "listitem", "row", "treeitem"]);
+const itemRoles: ReadonlySet<string> = new Set(["generic", "gridcell", "listitem", "row", "treeitem"]);
 const pausesMs = [50, 100, 200];
 /** A slow page shows the name later. */
 const onlyNameMs = 1_000;
@@ -36,6 +37,10 @@ const maxCandidates = 5;
 
 const isWithinFunction = `function (role, name) {${fingerprintHelpers}
   const wanted = fold(name);
+  if (role === "generic") {
+    const part = partOf(this);
+    return part !== undefined && (fold(placeNameOf(part)) === wanted || fold(part.innerText).includes(wanted));
+  }
   for (let at = around(this); at; at = around(at))
     if (placeRoleOf(at) === role && (fold(placeNameOf(at)) === wanted || fold(at.innerText).includes(wanted))) return true;
   return false;
@@ -84,6 +89,8 @@ async function look(search: StepSearch, run: ActRun, usesFallbacks: boolean): Pr
     const element = byKey.get(decision.key);
     if (element !== undefined) return { kind: "one", ref: pages.references.refOf(tab.id, element), by: decision.by };
   }
+  const plain = usesFallbacks && decision.kind === "not_found" ? await plainElement(search, run) : undefined;
+  if (plain !== undefined) return plain;
   return {
     kind: decision.kind === "one" ? "not_found" : decision.kind,
     candidates: candidatesOf(decision, byKey, target),
@@ -121,6 +128,21 @@ async function inPlace<E extends PageItemElement>(
 async function isWithin(run: ActRun, { address }: PageItemElement, { name, role }: FlowPlace): Promise<boolean> {
   const handle = await ElementHandle.at(run, address);
   return (await handle?.call<boolean>(isWithinFunction, role, name)) === true;
+}
+
+/** An element without a role, such as the title of a menu, is in no outline: a selector finds it, and its name must be the same. */
+async function plainElement({ pages, tab, target }: StepSearch, run: ActRun): Promise<StepElement | undefined> {
+  const { fallbacks, name, role } = target;
+  if (role?.toLowerCase() !== "generic") return undefined;
+  for (const fallback of fallbacks.filter(({ by }) => by === "css" || by === "test_id")) {
+    const [address, ...others] = (await findByFallback(run, fallback)) ?? [];
+    if (address === undefined || others.length > 0) continue;
+    const handle = await ElementHandle.at(run, address);
+    const acted = handle && (await describeActed(pages, tab.id, handle));
+    if (acted?.role === "generic" && (name === undefined || fold(acted.name) === fold(name)))
+      return { kind: "one", ref: acted.ref, by: name === undefined ? fallback.by : `name+${fallback.by}` };
+  }
+  return undefined;
 }
 
 async function evidenceOf(

@@ -17,6 +17,8 @@ const otherFields = ["to", "paths", "hold_keys"] as const;
 export interface FoundElement {
   readonly element: ElementHandle;
   readonly describe: () => Promise<{ readonly role: string; readonly name: string } | undefined>;
+  /** Of the page, which may have been loading when the action began. */
+  readonly pageUrl?: () => Promise<string | undefined>;
 }
 
 /** Remembers the latest actions of the session in memory, so that a flow is made of them afterwards. */
@@ -75,7 +77,17 @@ export class ActRecording {
   found(found: FoundElement): void {
     if (this.#act.type === "wait_for" && this.#found !== undefined) return;
     this.#element = found.element;
-    this.#found = factsOf(found, this.#act.type === "fill").catch(() => undefined);
+    const facts = factsOf(found, this.#act.type === "fill");
+    this.#found = Promise.all([facts, this.#readUrl(found)]).then(
+      ([read]) => read,
+      () => undefined,
+    );
+  }
+
+  /** The empty page before the first one has no elements. */
+  async #readUrl({ pageUrl }: FoundElement): Promise<void> {
+    if (this.#beforeUrl === "" || this.#beforeUrl === "about:blank")
+      this.#beforeUrl = (await pageUrl?.().catch(() => undefined)) ?? this.#beforeUrl;
   }
 
   /** The input has had its effects: looks at the element with the other reports. */

@@ -39,6 +39,17 @@ export const fingerprintHelpers = `
     return [placeNameOf(item), text.split(/[0-9]/)[0], text.slice(0, 80), whole.slice(0, 80)].map(squeeze)
       .find((name) => name.length > 1 && !others.some((other) => other.includes(fold(name))));
   };
+  const ownOf = (one) => fold(one.getAttribute("aria-label") || one.labels?.[0]?.innerText || one.innerText || one.value || one.placeholder);
+  const classesOf = (element) => (element.getAttribute("class") ?? "").split(/\\s+/).filter(Boolean);
+  const isAlike = (one, other) => one.localName === other.localName
+    && (classesOf(one).length === 0 ? classesOf(other).length === 0 : classesOf(one).some((name) => other.classList.contains(name)));
+  // A page without roles repeats parts too, such as cards. The closest one around an element that says more than the element.
+  const partOf = (element) => {
+    const own = ownOf(element);
+    for (let at = around(element); at && at.localName !== "body" && !itemRoles.has(placeRoleOf(at)); at = around(at))
+      if (fold(at.innerText) !== own && [...(at.parentElement?.children ?? [])].some((one) => one !== at && isAlike(at, one))) return at;
+    return undefined;
+  };
 `;
 
 /**
@@ -67,11 +78,16 @@ export const fingerprintFunction = `function (most, isFill) {${fingerprintHelper
   if (tag === "input" && element.type === "password") add("css", 'input[type="password"]');
   const href = tag === "a" ? element.getAttribute("href") ?? "" : "";
   if (href !== "" && !/^(#|javascript:)/i.test(href)) add("css", "a[href=" + quoted(href) + "]");
+  const hasTwin = element.matches("a, button, input, select, textarea, summary, [role]")
+    && [...element.getRootNode().querySelectorAll(tag)].slice(0, 2000).some((one) => one !== element && ownOf(one) === ownOf(element));
+  const part = hasTwin ? partOf(element) : undefined;
   let within;
   for (let at = around(element); at; at = around(at)) {
-    const role = placeRoleOf(at);
+    const known = placeRoleOf(at);
+    const isPart = at === part && (known === undefined || placeNameOf(at) === "");
+    const role = isPart ? "generic" : known;
     if (role === undefined || role === "main") continue;
-    const name = itemRoles.has(role) ? itemNameOf(at, element) : placeNameOf(at);
+    const name = isPart || itemRoles.has(role) ? itemNameOf(at, element) : placeNameOf(at);
     if (name === undefined || name === "" || name.length > most) continue;
     within = { role, name };
     break;
