@@ -9,9 +9,9 @@ it("leaves no browser behind when several are opened at once and the connection 
   expect(service.created).toHaveLength(2);
   expect(service.running()).toEqual([own.id]);
   expect(opened[2]).toBe(own.id);
-  const late = own.replace({}, {});
+  const late = expect(own.replace({}, {})).rejects.toThrow("The connection is closed.");
   await own.close();
-  await expect(late).rejects.toThrow("The connection is closed.");
+  await late;
   expect(service.running()).toEqual([]);
 });
 

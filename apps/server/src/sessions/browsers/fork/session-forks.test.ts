@@ -107,11 +107,11 @@ it("judges the profile and the handoff that the session has after its running ch
     const { fork, mutex, state } = forksOf();
     const changing = Promise.withResolvers<undefined>();
     const changed = mutex.run("parent", () => changing.promise);
-    const forking = fork();
+    const refused = expect(fork()).rejects.toMatchObject({ code });
     Object.assign(state, change);
     changing.resolve(undefined);
     await changed;
-    await expect(forking).rejects.toMatchObject({ code });
+    await refused;
     expect(state.starts).toEqual([]);
   }
 });
