@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
-import { buffer, text } from "node:stream/consumers";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
+import { filesIn } from "../testing/zip.ts";
 import { storedRows } from "../testing/stored-rows.ts";
 
 const on = { enabled: true };
@@ -21,11 +21,15 @@ const ofVault = `vault-${crypto.randomUUID()}`;
 const requests: string[] = [];
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  requests.push(`${request.method ?? ""} ${request.rawHeaders.join(" ")}\n${await text(request)}`);
+  const body = await text(request);
+  requests.push(`${request.method ?? ""} ${request.rawHeaders.join(" ")}\n${body}`);
+  // The page repeats what it got.
+  const repeated = [...new URLSearchParams(body).values()].map((value) => `<p title="${value}">You typed ${value}</p>`);
   response
     .writeHead(200, { "content-type": "text/html" })
     .end(
-      "<title>Sign in</title><form method=post><input name=p type=password><input name=code><input name=v><button>Log in</button></form>",
+      "<title>Sign in</title><form method=post><input name=p type=password><input name=code><input name=v><button>Log in</button></form>" +
+        `${repeated.join("")}<script>for (const one of document.querySelectorAll("p")) console.log(one.title);</script>`,
     );
 }
 
@@ -54,6 +58,20 @@ const formsOf = (secret: string) => [
   Buffer.from(secret).toString("base64").slice(0, -4),
 ];
 
+const bytesOf = async (stream: ConstructorParameters<typeof Response>[0]) =>
+  Buffer.from(await new Response(stream).arrayBuffer()).toString("latin1");
+
+/** All files of the evidence, also those of its trace. */
+async function bundleOf(id: string): Promise<string> {
+  const { stream } = await test.shoal.browsers.evidence(id);
+  const files = filesIn(new Uint8Array(await new Response(stream).arrayBuffer()));
+  const trace = files.get("trace.zip");
+  if (trace === undefined) throw new Error("The bundle has no trace.");
+  return [...files, ...filesIn(trace)]
+    .map(([name, content]) => `${name}\n${Buffer.from(content).toString("latin1")}`)
+    .join("\n");
+}
+
 it("keeps a typed value, a value of a vault, a one-time code, a header and HTTP authentication out of every stored byte of a session", async () => {
   const { shoal } = test;
   const { browsers } = shoal;
@@ -69,8 +87,17 @@ it("keeps a typed value, a value of a vault, a one-time code, a header and HTTP 
   const { session_id: id } = await browsers.create({
     timeout_seconds: 600,
     vaults: [{ name: "all" }],
+    recording: { network: true },
     telemetry: {
-      browser: { console: on, network: on, page: on, control: on, connection: on, interaction: on, screenshot: on },
+      browser: {
+        console: on,
+        network: on,
+        page: { outlines: true },
+        control: on,
+        connection: on,
+        interaction: on,
+        screenshot: on,
+      },
     },
     network: {
       headers: [{ hosts: ["127.0.0.1"], name: "X-Api-Key", secret: { credential: "all", field: "token" } }],
@@ -117,7 +144,14 @@ it("keeps a typed value, a value of a vault, a one-time code, a header and HTTP 
     const { items } = await browsers.telemetry.events(id, { limit: 100, order: "desc" });
     return JSON.stringify(items).includes('"POST"');
   });
+  const bundles = [await bundleOf(id)];
+  const { flow } = await shoal.flows.record(id, { name: "sign-in" });
+  const formats = ["json", "playwright_ts", "playwright_python"] as const;
+  const exported = await Promise.all(
+    formats.map(async (format) => bytesOf((await shoal.flows.export(flow.id, { format })).stream)),
+  );
   await browsers.delete(id);
+  bundles.push(await bundleOf(id));
   const film = await eventually("the recording is complete", () =>
     browsers.replays.download(id, replay.replay_id).catch(() => undefined),
   );
@@ -127,7 +161,9 @@ it("keeps a typed value, a value of a vault, a one-time code, a header and HTTP 
   const rows = await storedRows(test.folder);
   const places: [string, string][] = [
     ["HAR and trace of a client", JSON.stringify(recorded.result)],
-    ["the recording", (await buffer(Readable.from(film.stream))).toString("latin1")],
+    ["the recording", await bytesOf(film.stream)],
+    ["evidence", bundles.join("\n")],
+    ["the flow and its tests", exported.join("\n")],
     ["events", events.join("\n")],
     ["rows", rows],
   ];
@@ -138,8 +174,16 @@ it("keeps a typed value, a value of a vault, a one-time code, a header and HTTP 
   );
   places.push(...filesBelow(test.folder));
   // The search finds texts that are not secret.
-  for (const what of ["HAR and trace of a client", "events", "rows", "the access log"])
-    expect(places.find(([name]) => name === what)?.[1], what).toMatch(/recorded|X-Api-Key|credentials/);
+  for (const what of [
+    "HAR and trace of a client",
+    "events",
+    "rows",
+    "the access log",
+    "evidence",
+    "the flow and its tests",
+  ])
+    expect(places.find(([name]) => name === what)?.[1], what).toMatch(/recorded|X-Api-Key|credential/);
+  expect(places.find(([name]) => name === "evidence")?.[1]).toContain("after-fill");
   for (const [where, content] of places)
     for (const secret of [values.typed, ofVault, values.token, values.password, `ada:${values.password}`, code])
       for (const form of formsOf(secret)) expect(content.includes(form), `${where} has ${form}`).toBe(false);
