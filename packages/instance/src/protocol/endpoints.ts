@@ -15,17 +15,15 @@ import {
 } from "./protocol.ts";
 import { pageControl } from "./page-endpoints.ts";
 
-const area = "Instance Control";
-const plane = "instance";
+const control = { area: "Instance Control", plane: "instance", method: "POST" } as const;
 const ndjson = bytes("application/x-ndjson");
 const profileArchive = bytes("application/zstd");
 
 /** Requests of the service to an instance. Clients cannot reach them; they are not part of the public contract. */
 export const instanceControl = {
   followEvents: defineEndpoint({
+    ...control,
     operationId: "followEvents",
-    area,
-    plane,
     method: "GET",
     path: "/_instance/events",
     summary: "Follow what the instance reports, one InstanceEvent a line.",
@@ -33,10 +31,8 @@ export const instanceControl = {
     errors: [],
   }),
   assign: defineEndpoint({
+    ...control,
     operationId: "assign",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/assign",
     summary: "Hand the instance to a session, or change the session's settings.",
     body: json(AssignInstance),
@@ -45,10 +41,8 @@ export const instanceControl = {
   }),
   /** The parts have this order, so that the instance reads each as it arrives: `assign`, extensions, `profile`. */
   assignWithFiles: defineEndpoint({
+    ...control,
     operationId: "assignWithFiles",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/assign/files",
     summary: "The same as `assign`, with extensions and the archive of a profile.",
     body: multipart(AssignFiles),
@@ -56,20 +50,16 @@ export const instanceControl = {
     errors: [400, 409, 413, 422, 503],
   }),
   stop: defineEndpoint({
+    ...control,
     operationId: "stop",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/stop",
     summary: "End the session.",
     responses: { 204: empty },
     errors: [],
   }),
   reportRest: defineEndpoint({
+    ...control,
     operationId: "reportRest",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/rest",
     summary: "Report whether the session may be frozen now.",
     body: json(RestQuestion),
@@ -77,10 +67,8 @@ export const instanceControl = {
     errors: [],
   }),
   changeViewport: defineEndpoint({
+    ...control,
     operationId: "changeViewport",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/viewport",
     summary: "Change the size of the session's pages or screen; 409 where that needs `force`.",
     body: json(ChangeViewport),
@@ -88,10 +76,8 @@ export const instanceControl = {
     errors: [400, 409, 503],
   }),
   setHandoff: defineEndpoint({
+    ...control,
     operationId: "setHandoff",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/handoff",
     summary: "Begin a handoff to a person, or report its change or end.",
     body: json(SetHandoff),
@@ -99,10 +85,8 @@ export const instanceControl = {
     errors: [400],
   }),
   reloadPolicies: defineEndpoint({
+    ...control,
     operationId: "reloadPolicies",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/policies",
     summary: "Have the browser read its policies again.",
     body: json(PolicyRevision),
@@ -110,9 +94,8 @@ export const instanceControl = {
     errors: [400, 422, 503],
   }),
   followTelemetry: defineEndpoint({
+    ...control,
     operationId: "followTelemetry",
-    area,
-    plane,
     method: "GET",
     path: "/_instance/telemetry",
     summary: "Follow the session's telemetry, one event with its number a line.",
@@ -121,10 +104,8 @@ export const instanceControl = {
     errors: [400],
   }),
   selectTelemetry: defineEndpoint({
+    ...control,
     operationId: "selectTelemetry",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/telemetry",
     summary: "Select the categories of telemetry to capture.",
     body: json(SelectTelemetry),
@@ -132,9 +113,8 @@ export const instanceControl = {
     errors: [400],
   }),
   saveProfile: defineEndpoint({
+    ...control,
     operationId: "saveProfile",
-    area,
-    plane,
     method: "GET",
     path: "/_instance/profile",
     summary: "Archive the browser's profile while the browser runs. Checkpoints of the service do not count as use.",
@@ -143,9 +123,8 @@ export const instanceControl = {
     errors: [503],
   }),
   saveForFork: defineEndpoint({
+    ...control,
     operationId: "saveForFork",
-    area,
-    plane,
     method: "GET",
     path: "/_instance/profile/fork",
     summary: "Archive the browser's profile while the browser runs, with the open tabs and the typed secrets.",
@@ -153,19 +132,16 @@ export const instanceControl = {
     errors: [503],
   }),
   saveProfileAtEnd: defineEndpoint({
+    ...control,
     operationId: "saveProfileAtEnd",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/profile/final",
     summary: "End the browser and archive its profile; may be repeated.",
     responses: { 200: profileArchive },
     errors: [503],
   }),
   followReplay: defineEndpoint({
+    ...control,
     operationId: "followReplay",
-    area,
-    plane,
     method: "GET",
     path: "/_instance/replays/{id}",
     summary: "Read a recording while it grows. The trailer X-Finished-At has the time of its end.",
@@ -174,10 +150,8 @@ export const instanceControl = {
     errors: [404],
   }),
   openContext: defineEndpoint({
+    ...control,
     operationId: "openContext",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/contexts",
     summary: "Add a session that shares the browser. The answer is its output, and ends when nothing of it is left.",
     body: json(OpenContext),
@@ -185,10 +159,8 @@ export const instanceControl = {
     errors: [400, 409, 503],
   }),
   stopContext: defineEndpoint({
+    ...control,
     operationId: "stopContext",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/contexts/{id}/stop",
     summary: "End a session that shares the browser; answers when nothing of it is left.",
     params: z.object({ id: ContextId }),

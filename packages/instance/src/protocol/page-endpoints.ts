@@ -5,16 +5,13 @@ import { OfferedSecret } from "./offered-secret.ts";
 import { InstanceRender } from "./render-frame.ts";
 import { maxOutlineBytes, PageAct, PageActResult, PageOutline, SettledPage, SettlePage } from "./page.ts";
 
-const area = "Instance Control";
-const plane = "instance";
+const control = { area: "Instance Control", plane: "instance", method: "POST" } as const;
 
 /** Reads and operates the front page. The first call begins to follow the page; `releasePage` ends that. */
 export const pageControl = {
   offerSecret: defineEndpoint({
+    ...control,
     operationId: "offerSecret",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/page/secret",
     summary: "Send a stored value for one action of a client.",
     body: json(OfferedSecret),
@@ -22,20 +19,16 @@ export const pageControl = {
     errors: [400, 503],
   }),
   readActs: defineEndpoint({
+    ...control,
     operationId: "readActs",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/page/acts",
     summary: "Read the latest actions of clients, for a flow.",
     responses: { 200: json(RecordedActs, { limitBytes: maxRecordedBytes }) },
     errors: [503],
   }),
   replayStep: defineEndpoint({
+    ...control,
     operationId: "replayStep",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/page/step",
     summary: "Do a step of a flow, or report how the page differs.",
     body: json(ReplayStep),
@@ -43,10 +36,8 @@ export const pageControl = {
     errors: [400, 404, 409, 503],
   }),
   fillFields: defineEndpoint({
+    ...control,
     operationId: "fillFields",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/page/fill",
     summary: "Fill fields of a page with stored values.",
     body: json(FillFields, { limitBytes: 4 * 1024 * 1024 }),
@@ -54,30 +45,24 @@ export const pageControl = {
     errors: [400, 403, 409, 503],
   }),
   onlyPage: defineEndpoint({
+    ...control,
     operationId: "onlyPage",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/page/only",
     summary: "Read the address of the only page.",
     responses: { 200: json(OnlyPage) },
     errors: [503],
   }),
   outlinePage: defineEndpoint({
+    ...control,
     operationId: "outlinePage",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/page/outline",
     summary: "Read the outline of the front page.",
     responses: { 200: json(PageOutline, { limitBytes: maxOutlineBytes }) },
     errors: [409, 503],
   }),
   actOnPage: defineEndpoint({
+    ...control,
     operationId: "actOnPage",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/page/act",
     summary: "Fill, click, press, check, select, open an address, or answer an HTTP authentication.",
     body: json(PageAct),
@@ -85,10 +70,8 @@ export const pageControl = {
     errors: [400, 409, 503],
   }),
   settlePage: defineEndpoint({
+    ...control,
     operationId: "settlePage",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/page/settle",
     summary: "Wait until the front page is quiet, and report the events since the last act.",
     body: json(SettlePage),
@@ -96,10 +79,8 @@ export const pageControl = {
     errors: [400, 409, 503],
   }),
   renderPage: defineEndpoint({
+    ...control,
     operationId: "renderPage",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/page/render",
     summary: "Open a page and read everything that was requested; the answer is a RenderFrame.",
     body: json(InstanceRender, { limitBytes: 24 * 2 ** 20 }),
@@ -107,10 +88,8 @@ export const pageControl = {
     errors: [400, 404, 409, 503],
   }),
   releasePage: defineEndpoint({
+    ...control,
     operationId: "releasePage",
-    area,
-    plane,
-    method: "POST",
     path: "/_instance/page/release",
     summary: "Stop following pages.",
     responses: { 204: empty },
