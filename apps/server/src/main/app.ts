@@ -1,22 +1,20 @@
-import { contract } from "@shoal/contract";
-import { configure, fastifyOptions, type ForeignError } from "@shoal/router/fastify";
-import type { ErrorBody } from "@shoal/schemas";
+import { configure, fastifyOptions } from "@shoal/router/fastify";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { IncomingMessage } from "node:http";
 import type { Host } from "../host/host.ts";
 import { takeKey } from "../http/auth/connect-address.ts";
 import { pathOfDownload } from "../http/auth/page-downloads.ts";
-import { statusForForeigners } from "../http/foreign-status.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
 import { tcpKeepAliveMs } from "../http/tcp-keep-alive.ts";
 import type { Log } from "../log/log.ts";
 import { identify, RequestLog } from "../log/request-log.ts";
 import { explainConstraint } from "../storage/errors/constraint-answers.ts";
 import { explainOutage } from "../storage/errors/outages.ts";
+import { dialectHost } from "./dialect-host.ts";
 import type { OpenedFeatures } from "./features.ts";
 import { dialects } from "../dialects/dialects.ts";
-import { dialectOf, enterDialect } from "../dialects/kit/dialect-key.ts";
-import type { DialectHost } from "../dialects/kit/mount-dialect.ts";
+import { foreignError } from "../dialects/foreign-error.ts";
+import { enterDialect } from "../dialects/kit/dialect-key.ts";
 import { mountDialects } from "../dialects/mount-dialects.ts";
 import { mountOperations } from "./mount-operations.ts";
 
@@ -27,43 +25,6 @@ export function createApp(host: Host, opened: OpenedFeatures): FastifyInstance {
   const handlers = mountOperations(app, host, opened);
   mountDialects(app, host.config.dialects, dialectHost(host, opened, handlers));
   return app;
-}
-
-function dialectHost({ config }: Host, opened: OpenedFeatures, handlers: DialectHost["handlers"]): DialectHost {
-  const { entrance, features, routing, signer } = opened;
-  const { sessions, rules } = features.sessions.provides;
-  return {
-    contract,
-    entrance,
-    handlers,
-    routing,
-    sessions,
-    signer,
-    policyObjects: features.apiKeys.provides.policyObjects,
-    idempotency: features.idempotency.provides,
-    unknownFields: config.unknown_fields,
-    downloads: features.downloads.provides,
-    renders: features.render.provides,
-    replays: features.replays.provides.store,
-    filmUrl: features.replays.provides.filmUrl,
-    sharedLink: features.liveViews.provides.sharedLink,
-    extensions: features.extensions.provides,
-    usualConcurrency: () => rules.limits.perProject,
-  };
-}
-
-/** Errors of the paths of a dialect have its shape. */
-function foreignError(error: ErrorBody, status: number, request: IncomingMessage): ForeignError | undefined {
-  const found = dialectOf(dialects, request.url ?? "");
-  if (found === undefined) return undefined;
-  const { dialect, inside } = found;
-  const shown = statusForForeigners(status);
-  const challenges = status === 401 ? dialect.challenges?.(inside, request.headers) : undefined;
-  return {
-    status: shown,
-    body: dialect.errorBody(error, shown, inside),
-    ...(challenges && { headers: { "www-authenticate": [...challenges] } }),
-  };
 }
 
 function createServer(log: Log, origins: RequestOrigins): FastifyInstance {
