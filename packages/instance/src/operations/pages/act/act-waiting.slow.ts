@@ -114,11 +114,11 @@ it.each(later)("refuses a value that the page takes back in %s", async (_title, 
   expect(await session.evaluate("f.value")).toBe("old");
 });
 
-it.each([
+it.each<[string, string, ActOnPage]>([
   ["select", `<select id=c><option>a<option>b</select>`, { type: "select", values: ["b"] }],
   ["check", `<input type=checkbox id=c>`, { type: "check" }],
   ["click", `<button id=c>Go</button>`, { type: "click" }],
-] as const)("waits for what a timer of a %s brings", async (kind, html, act) => {
+])("waits for what a timer of a %s brings", async (kind, html, act) => {
   await session.show(`${html}<p id=o></p><script>c.on${kind === "click" ? "click" : "change"} = () => setTimeout(async () => {
     await fetch("/slow?ms=300"); o.textContent = "Found"; }, 300);</script>`);
   const { observation } = await session.done({ ...act, selector: "#c", observe: {} });
