@@ -1,6 +1,7 @@
 import KernelFirst from "onkernel-sdk-0.23";
 import KernelOlder from "onkernel-sdk-0.49";
 import Kernel from "@onkernel/sdk";
+import { eventually } from "@shoal/testkit";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +27,9 @@ const missing = missingFor("sandbox");
 describe.skipIf(missing !== undefined)(
   `clients of the hosted service${missing === undefined ? "" : ` (skipped, ${missing})`}`,
   () => {
-    const test = useService(() => ["--placement", "sandbox", "--allow-private-hosts", "127.0.0.1"]);
+    const test = useService(() => [
+      ...["--placement", "sandbox", "--allow-private-hosts", "127.0.0.1", "--dialects", "browserless"],
+    ]);
 
     it.each([
       ["0.23.0", () => new KernelFirst({ apiKey: test.service.apiKey, baseURL: test.service.baseUrl })],
@@ -66,16 +69,19 @@ describe.skipIf(missing !== undefined)(
     });
 
     it.skipIf(agentBrowserTests.skip).each([
-      ["with the provider kernel", true],
-      ["over the session's CDP address", false],
-    ])(`agent-browser fills a form %s${agentBrowserTests.reason}`, async (_title, usesProvider) => {
+      ["with the provider kernel", "kernel"],
+      ["with the provider browserless", "browserless"],
+      ["over the session's CDP address", undefined],
+    ])(`agent-browser fills a form %s${agentBrowserTests.reason}`, async (_title, provider) => {
       const home = await mkdtemp(join(tmpdir(), "ab-"));
       onTestFinished(() => rm(home, { recursive: true, force: true }));
-      const own = usesProvider ? undefined : await test.shoal.browsers.create();
-      const options = own === undefined ? ["-p", "kernel"] : ["--cdp", own.cdp_ws_url];
+      const own = provider === undefined ? await test.shoal.browsers.create() : undefined;
+      const options = own === undefined ? ["-p", provider ?? ""] : ["--cdp", own.cdp_ws_url];
       await using agent = await AgentBrowser.start(home, {
         KERNEL_ENDPOINT: test.service.baseUrl,
         KERNEL_API_KEY: test.service.apiKey,
+        BROWSERLESS_API_URL: `${test.service.baseUrl}/browserless`,
+        BROWSERLESS_API_KEY: test.service.apiKey,
       });
       expect(await agent.run(...options, "open", site.url)).toContain("form");
       const snapshot = await agent.run(...options, "snapshot", "-i");
@@ -88,6 +94,10 @@ describe.skipIf(missing !== undefined)(
       const sessions = await test.shoal.browsers.list();
       expect(sessions.items.map(({ session_id }) => session_id)).toHaveLength(1);
       if (own !== undefined) await test.shoal.browsers.delete(own.session_id);
+      else if (provider === "browserless") {
+        await agent.run("close");
+        await eventually("the session is stopped", async () => (await test.shoal.browsers.list()).items.length === 0);
+      }
     });
   },
 );

@@ -79,9 +79,10 @@ const [page] = await browser.pages();`,
       name: "agent-browser",
       language: "any",
       versions: [agentBrowserVersion],
-      change: "`--cdp` with `cdp_ws_url` of a session, or `-p kernel` with `KERNEL_ENDPOINT` and `KERNEL_API_KEY`",
+      change:
+        "`--cdp` with `cdp_ws_url` of a session, `-p kernel` with `KERNEL_ENDPOINT` and `KERNEL_API_KEY`, or `-p browserless` with `BROWSERLESS_API_URL=https://shoal.example/browserless` and `BROWSERLESS_API_KEY`",
       tests: { "apps/e2e/src/automation/kernel-clients.slow.ts": ["agent-browser fills a form %s"] },
-      flow: "forms, over CDP and with the provider `kernel`",
+      flow: "forms, over CDP and with the providers `kernel` and `browserless`",
       code: `agent-browser --cdp ${addressIn.shell} snapshot -i`,
     },
     {

@@ -275,6 +275,38 @@ describe("a session", () => {
     client.close();
   });
 
+  it("is created by the session API, joined, and ended by its own address without a key", async () => {
+    const created = await post("/session", { ttl: 60_000, stealth: true, args: ["--window-size=800,600"] });
+    const { connect, id, stop, ttl } = JSON.parse(created.text) as Record<"connect" | "id" | "stop" | "ttl", string>;
+    expect([created.status, ttl]).toEqual([200, 60_000]);
+    expect(await sessions()).toMatchObject([
+      { session_id: id, stealth: true, viewport: { width: 800, height: 600 }, origin: { dialect: "browserless" } },
+    ]);
+    const client = await connectCdp(connect);
+    client.close();
+    expect(await sessions()).toHaveLength(1);
+    expect(stop).not.toContain(shop.key);
+    const forged = stop.replace(/\.[^.]*$/, ".AAAA");
+    expect((await fetch(forged, { method: "DELETE" })).status).toBe(401);
+    expect((await fetch(stop, { method: "DELETE", headers: { authorization: `Bearer ${server.key}x` } })).status).toBe(
+      401,
+    );
+    expect((await fetch(stop, { method: "DELETE" })).status).toBe(200);
+    expect(await sessions()).toEqual([]);
+    expect((await fetch(stop, { method: "DELETE" })).status).toBe(404);
+  });
+
+  it.each([
+    ["a switch", { args: ["--remote-debugging-port=1"] }, 400],
+    ["another engine", { browser: "firefox" }, 400],
+    ["a proxy of the vendor", { proxy: { type: "residential" } }, 501],
+    ["an endless life", { ttl: 1e12 }, 400],
+  ])("is refused with a sentence: %s", async (_what, body, status) => {
+    const answer = await post("/session", body);
+    expect([answer.status, Object.keys(JSON.parse(answer.text) as object)]).toEqual([status, ["error"]]);
+    expect(await sessions()).toEqual([]);
+  });
+
   it("needs a key, which no log has", async () => {
     const refused = await fetch(`${server.baseUrl}/browserless/content?token=wrong`, { method: "POST" });
     expect(refused.status).toBe(401);

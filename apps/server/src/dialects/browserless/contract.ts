@@ -82,6 +82,17 @@ export const chromeScrape = defineEndpoint({
   path: "/chrome/scrape",
 });
 
+export const createSession = defineEndpoint({
+  ...common,
+  operationId: "browserless.sessions.create",
+  area: "Management",
+  method: "POST",
+  path: "/session",
+  summary: "Create a session that outlives its clients.",
+  idempotency: { repeats: "It creates another session." },
+  body: json(shapes.CreateSession),
+  responses: { 200: json(shapes.CreatedSession) },
+});
 export const listSessions = defineEndpoint({
   ...management,
   operationId: "browserless.sessions.list",

@@ -3,6 +3,7 @@ import type { Browser } from "@shoal/schemas";
 import { defineDialect, type DialectCaller, type DialectParts, type MissingOperation } from "../kit/dialect.ts";
 import { concurrencyOf, endBrowsers } from "../kit/browsers.ts";
 import * as contract from "./contract.ts";
+import { createSession } from "./sessions.ts";
 import { content, pdf, scrape, screenshot } from "./rest.ts";
 
 const maxListed = 1000;
@@ -57,6 +58,7 @@ function handlers(parts: DialectParts): Handlers<typeof contract, DialectCaller>
     scrapeElements: pages.scrape,
     chromiumScrape: pages.scrape,
     chromeScrape: pages.scrape,
+    createSession: ({ body, context, signal }) => createSession(parts, { body, context, signal }),
     listSessions: async ({ context }) =>
       (await running(context)).map(({ created_at: createdAt, name, session_id: id }) => ({
         id,
@@ -109,5 +111,6 @@ export const browserless = defineDialect({
   files: {},
   handlers,
   missing,
+  commands: { path: "/browserless", ended: { success: true }, answers: {} },
   errorBody: ({ message }) => ({ error: message }),
 });

@@ -69,6 +69,34 @@ export const Scraped = lazyObject(() => ({
   debug: z.null(),
 }));
 
+const usualTtlMs = 300_000;
+
+/** Of the session API. */
+export interface CreateSession extends z.output<typeof CreateSession> {}
+export const CreateSession = lazyObject(() => ({
+  /** Milliseconds until the session ends. */
+  ttl: z._default(checked(z.int(), z.minimum(10_000), z.maximum(604_800_000)), usualTtlMs),
+  stealth: z.optional(z.boolean()),
+  headless: z.optional(z.boolean()),
+  browser: z.optional(z.enum(["chromium", "chrome", "stealth"])),
+  args: z.optional(checked(z.array(text(1000)), z.maxLength(100))),
+  blockAds: unused(),
+  processKeepAlive: unused(),
+  proxy: unused(),
+  profile: unused(),
+}));
+
+export interface CreatedSession extends z.output<typeof CreatedSession> {}
+export const CreatedSession = lazyObject(() => ({
+  id: z.string(),
+  /** A CDP address, which needs no further key. */
+  connect: z.string(),
+  /** DELETE of this address ends the session, without a key. */
+  stop: z.string(),
+  /** Milliseconds. */
+  ttl: z.int(),
+}));
+
 export interface RunningSession extends z.output<typeof RunningSession> {}
 export const RunningSession = lazyObject(() => ({
   id: z.string(),

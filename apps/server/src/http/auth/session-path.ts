@@ -5,6 +5,8 @@ const withoutSession =
 
 /** Of clients that append their key, with `?` or `&`: what follows the token has no effect. */
 const connectPath = /^\/steel\/connect\/([\w-]+\.[\w-]+\.[\w-]+)(?:[/?&].*)?$/s;
+/** Clients of Browserless end a session by an address, without a key. */
+const ofBrowserless = /^\/browserless\/session\/([\w.-]{1,2000})(?:\?.*)?$/s;
 const ofWebDriver = /^(?:\/wd\/hub)?\/session\/([\w.-]{1,2000})(\/[^?]*)?(?:\?(.*))?$/s;
 const socketsOfWebDriver: Readonly<Record<string, string>> = { "/se/bidi": "/webdriver", "/se/cdp": "/cdp" };
 
@@ -28,6 +30,9 @@ export function pathOfSession(url: string): string {
   const [, connectToken] = connectPath.exec(url) ?? [];
   const connected = subjectOf(connectToken);
   if (connectToken !== undefined && connected !== undefined) return `/browsers/${connected}/cdp?jwt=${connectToken}`;
+  const [, stopToken] = ofBrowserless.exec(url) ?? [];
+  const stopped = subjectOf(stopToken);
+  if (stopToken !== undefined && stopped !== undefined) return `/browsers/${stopped}/browserless?jwt=${stopToken}`;
   const command = pathOfWebDriver(url);
   if (command !== undefined) return command;
   if (!withoutSession.test(url)) return url;
