@@ -294,6 +294,7 @@ describe("a session", () => {
     expect((await fetch(stop, { method: "DELETE" })).status).toBe(200);
     expect(await sessions()).toEqual([]);
     expect((await fetch(stop, { method: "DELETE" })).status).toBe(404);
+    expect(server.log()).not.toContain(stop.split("/").at(-1));
   });
 
   it.each([
