@@ -8,6 +8,8 @@ import type { SessionLog } from "./shapes.ts";
 
 const maxLogs = 1000;
 const pageSize = 100;
+/** The session chooses their sizes: pictures and bodies have megabytes. */
+const maxBytes = 8 * 2 ** 20;
 
 /** Events whose source is another one of the debugging protocol. */
 const methods: ReadonlyMap<string, string> = new Map([
@@ -21,16 +23,22 @@ const methods: ReadonlyMap<string, string> = new Map([
   ["page_load", "Page.loadEventFired"],
 ]);
 
-/** The stored events of a session, oldest first. */
+/** The first stored events of a session, oldest first. */
 export async function listLogs({ calls }: DialectCaller, id: string): Promise<SessionLog[]> {
   const { session_id: sessionId } = await browserOf(calls, id);
   const logs: SessionLog[] = [];
-  for (let offset: number | undefined = 0; offset !== undefined && logs.length < maxLogs;) {
+  let bytes = 0;
+  for (let offset: number | undefined = 0; offset !== undefined;) {
     const page = await eventsOf(calls, sessionId, offset);
-    logs.push(...page.events.map(({ event }) => toLog(sessionId, event)));
+    for (const { event } of page.events) {
+      const log = toLog(sessionId, event);
+      bytes += log.response.rawBody.length;
+      if (bytes > maxBytes || logs.length === maxLogs) return logs;
+      logs.push(log);
+    }
     offset = page.nextOffset;
   }
-  return logs.slice(0, maxLogs);
+  return logs;
 }
 
 interface Events {
