@@ -6,6 +6,7 @@ import { type LocatedChromium, locateChromium, locateFullChromium } from "./chro
 import { createContainers } from "./container/create-containers.ts";
 import type { ImageContents } from "./image/image-contents.ts";
 import { EgressGateway } from "./egress/gateway.ts";
+import { createMachineProxy } from "./egress/upstream.ts";
 import { findFreezers, thawAbandoned } from "./host/freezer.ts";
 import { findMemoryGroups } from "./host/memory-groups.ts";
 import { canTrustAuthorities, findTool } from "./host/tools.ts";
@@ -71,7 +72,8 @@ export async function createPlacementWith(
   await thawAbandoned();
   await removeAbandonedImages(options.log);
   const folders = await openSessionFolders(options.sessionsDir, options.log);
-  const gateway = new EgressGateway(options.log, options.egressLimits);
+  const machine = options.egressProxy && createMachineProxy(options.egressProxy, resolveName);
+  const gateway = new EgressGateway(options.log, options.egressLimits, machine);
   try {
     const parts = { folders, gateway, policy, support, programPath, resolveName, readyMs, closed };
     const made =

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { examine, isolation } from "./examine.ts";
+import { examine, isolation, machineProxy } from "./examine.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -40,6 +40,18 @@ it.each([
     expect(found.detail.startsWith("The service does not start")).toBe(state === "missing");
   },
 );
+
+it("names the setting for a proxy that only the environment names", () => {
+  expect(machineProxy({ egress_proxy: undefined }, {})).toEqual([]);
+  const env = { https_proxy: "http://user:secret@proxy.example:3128" };
+  const [found] = machineProxy({ egress_proxy: undefined }, env);
+  expect(found).toMatchObject({
+    state: "warning",
+    advice: expect.stringContaining('--egress-proxy "$https_proxy"') as unknown,
+  });
+  expect(JSON.stringify(found)).not.toContain("secret");
+  expect(machineProxy({ egress_proxy: env.https_proxy }, env)).toMatchObject([{ state: "ok" }]);
+});
 
 it("examines the data folder: its kind, an unfinished restore, and its free space", async () => {
   const dataDir = async (path: string) =>

@@ -15,6 +15,7 @@ export async function examine(sources: { readonly env: NodeJS.ProcessEnv }): Pro
   const config = loadConfig({ env: sources.env });
   return [
     ...(await places(config)),
+    ...machineProxy(config, sources.env),
     warmBrowsers(config),
     ...(await examineDatabase(config)),
     dataDirectory(config.data_dir),
@@ -122,6 +123,26 @@ function abilitiesOf(
       name: "sleep",
       state: "ok",
       detail: "Idle sessions cannot sleep (sleep_after_seconds): only sessions in a sandbox can be frozen.",
+    },
+  ];
+}
+
+/** Programs such as npm follow these variables; a service that did so would change the way of all sessions. */
+export function machineProxy(
+  { egress_proxy: own }: { readonly egress_proxy?: string | undefined },
+  env: NodeJS.ProcessEnv,
+): readonly Finding[] {
+  const name = "proxy";
+  if (own !== undefined)
+    return [{ name, state: "ok", detail: "Sessions and builds reach the internet through egress_proxy." }];
+  const names = ["HTTPS_PROXY", "https_proxy", "npm_config_https_proxy"];
+  const variable = names.find((one) => env[one] !== undefined && env[one] !== "");
+  if (variable === undefined) return [];
+  return [
+    {
+      ...{ name, state: "warning" },
+      detail: `Sessions and builds reach the internet directly, although ${variable} names a proxy.`,
+      advice: `If this machine needs the proxy, start the service with --egress-proxy "$${variable}".`,
     },
   ];
 }

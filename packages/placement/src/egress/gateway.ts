@@ -30,6 +30,7 @@ import { type EgressRoute, type EgressTarget, hostOf } from "./route.ts";
 import { Transfers } from "./transfers.ts";
 import { joinTunnel } from "./tunnels/tunnel.ts";
 import { TunnelContent } from "./tunnels/tunnel-content.ts";
+import type { MachineProxy } from "./upstream.ts";
 import { EgressWays } from "./ways.ts";
 import { chmod } from "node:fs/promises";
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -48,8 +49,10 @@ export class EgressGateway {
   readonly #doors = new WeakMap<Socket, EgressDoor>();
   readonly #transfers = new Transfers();
 
-  constructor(log: PlacementLog, limits: Partial<EgressLimits> = {}) {
+  readonly machine: MachineProxy | undefined;
+  constructor(log: PlacementLog, limits: Partial<EgressLimits> = {}, machine?: MachineProxy) {
     this.log = log;
+    this.machine = machine;
     this.limits = { ...usualEgressLimits(), ...limits };
     const { idleMs, waitingMs } = this.limits;
     this.connections = new EgressConnections(this.limits);
@@ -78,11 +81,8 @@ export class EgressGateway {
   }
 
   traffic(): EgressTraffic {
-    return {
-      ...this.#transfers.total(),
-      connections: this.connections.open,
-      ended: { ...this.connections.ended },
-    };
+    const { ended, open: connections } = this.connections;
+    return { ...this.#transfers.total(), connections, ended: { ...ended } };
   }
 
   /** Only the owner of this process may connect. `policy` decides about each request and tunnel. */
@@ -116,7 +116,7 @@ export class EgressDoor implements ConnectionOwner, EgressControls {
 
   constructor(gateway: EgressGateway, policy: EgressPolicy) {
     this.#gateway = gateway;
-    this.#ways = new EgressWays(policy, gateway.connections.lookupsOf(this));
+    this.#ways = new EgressWays(policy, gateway.connections.lookupsOf(this), gateway.machine);
   }
 
   async listen(path: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { EgressUpstream } from "../interface/egress.ts";
 import { EgressGateway, type EgressDoor } from "./gateway.ts";
 import { createEgressPolicy, type ResolveName } from "../policy/egress-policy.ts";
 import { createEgressProbe } from "./probe.ts";
-import { parseUpstream } from "./upstream.ts";
+import { createMachineProxy, parseUpstream } from "./upstream.ts";
 import { certificate, certificateKey } from "../testing/certificate.ts";
 import { temporaryDirectory } from "../testing/placements.ts";
 import { startHttpProxy, startSocksProxy, type TestProxy } from "../testing/proxy-servers.ts";
@@ -58,13 +58,17 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function openDoor(upstream?: EgressUpstream): Promise<{ path: string; door: EgressDoor }> {
+async function openDoor(
+  upstream?: EgressUpstream,
+  machine?: EgressUpstream,
+): Promise<{ path: string; door: EgressDoor }> {
   const path = join(await temporaryDirectory(), "egress.sock");
   const policy = createEgressPolicy(
     [...[httpProxy, httpsProxy, socksProxy].map((proxy) => `127.0.0.1:${String(proxy.port)}`), `near.example:${port}`],
     resolveName,
   );
-  const door = await new EgressGateway(log).open(path, policy);
+  const gateway = new EgressGateway(log, {}, machine && createMachineProxy(machine, resolveName));
+  const door = await gateway.open(path, policy);
   closing.push(() => door.close());
   if (upstream !== undefined) door.setUpstream(upstream);
   return { path, door };
@@ -110,6 +114,34 @@ describe.each(kinds)("through an %s proxy", (_name, protocol, proxy) => {
     const [answer] = (await once(socket, "data")) as [Buffer];
     expect(answer.toString()).toContain("page of inside");
     expect(proxy().asked.slice(before)).toEqual([`far.example:${port}`, `far2.example:${port}`]);
+  });
+
+  describe("of the machine", () => {
+    it("is used for names that only the proxy can resolve, by requests and tunnels", async () => {
+      const { path } = await openDoor(undefined, upstream());
+      const before = proxy().asked.length;
+      expect(await text(await get(path, `http://far.example:${port}/`))).toBe(`page of far.example:${port}`);
+      expect((await tunnel(path, `far2.example:${port}`)).head).toMatch(/^HTTP\/1\.1 200 /);
+      expect(proxy().asked.slice(before)).toEqual([`far.example:${port}`, `far2.example:${port}`]);
+    });
+
+    it("is not used for allowed private hosts, bypassed hosts, and sessions with another proxy", async () => {
+      const { path, door } = await openDoor(undefined, upstream({ bypassHosts: ["*.below.example"] }));
+      const before = proxy().asked.length;
+      expect(await text(await get(path, `http://near.example:${port}/`))).toBe(`page of near.example:${port}`);
+      expect((await get(path, `http://x.below.example:${port}/`)).statusCode).toBe(502);
+      door.setUpstream({ url: "http://127.0.0.1:9", bypassHosts: [] });
+      expect((await get(path, `http://far.example:${port}/`)).statusCode).toBe(502);
+      expect(proxy().asked.length).toBe(before);
+    });
+
+    it("may be private, and still no page reaches its address, other private hosts and refused ones", async () => {
+      const { path, door } = await openDoor(undefined, upstream({ url: `${protocol}://10.1.2.3:8080` }));
+      expect((await get(path, "http://10.1.2.3:8080/")).statusCode).toBe(403);
+      expect((await get(path, "http://metadata.example/")).statusCode).toBe(403);
+      door.setRules("session", { deny: ["far.example"] });
+      expect((await get(path, "http://far.example/")).statusCode).toBe(403);
+    });
   });
 
   it("connects directly to bypassed hosts, under the usual policy", async () => {

@@ -1,6 +1,12 @@
-import { withoutEnd } from "@shoal/primitives/hosts";
+import { hostAndPort, parseIpAddress, withoutEnd } from "@shoal/primitives/hosts";
 import type { EgressUpstream } from "../interface/egress.ts";
 import { PlacementError } from "../interface/placement-error.ts";
+import {
+  createAllowListPolicy,
+  type EgressPolicy,
+  type ResolvedAddress,
+  type ResolveName,
+} from "../policy/egress-policy.ts";
 import { getCACertificates } from "node:tls";
 
 export interface ParsedUpstream {
@@ -65,4 +71,22 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
+}
+
+/** The proxy by which this machine reaches the internet. */
+export interface MachineProxy {
+  readonly proxy: ParsedUpstream;
+  /** Allows the proxy alone, also a private one: the operator named it. */
+  readonly policy: EgressPolicy;
+}
+
+/** @throws {PlacementError} `bad_option` */
+export function createMachineProxy(upstream: EgressUpstream, resolveName: ResolveName): MachineProxy {
+  const proxy = parseUpstream(upstream);
+  return { proxy, policy: createAllowListPolicy([hostAndPort(proxy.hostname, proxy.port)], resolveName) };
+}
+
+/** The hosts that an operator allows for pages and builds although they are private: the proxy may not reach them. */
+export function arePrivate(addresses: readonly ResolvedAddress[]): boolean {
+  return addresses.every(({ address }) => parseIpAddress(address)?.range() !== "unicast");
 }

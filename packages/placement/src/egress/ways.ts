@@ -7,10 +7,15 @@ import type { LookUp } from "./connections.ts";
 import { EgressFailure, routeFailure } from "./failure.ts";
 import { orLate } from "./or-late.ts";
 import { type EgressHop, type EgressRoute, type EgressTarget, hostOf } from "./route.ts";
-import { type ParsedUpstream, parseUpstream } from "./upstream.ts";
+import { arePrivate, type MachineProxy, type ParsedUpstream, parseUpstream } from "./upstream.ts";
 
 /** Milliseconds for the additional lookup of a name that a proxy resolves. */
 const secondLookMs = 2_000;
+
+interface Way {
+  readonly hops: readonly EgressHop[];
+  readonly addresses: EgressRoute["addresses"];
+}
 
 /** Decides by the policy, rules and proxies of one session how, and whether, a host is reached. */
 export class EgressWays {
@@ -21,10 +26,12 @@ export class EgressWays {
   #upstream: ParsedUpstream | undefined;
   #routeTo: (name: string) => ParsedUpstream | undefined = () => undefined;
   readonly #lookUp: LookUp;
+  readonly #machine: MachineProxy | undefined;
   /** Another object after each change. */
   rules = new NetworkRules(new Map());
 
-  constructor(policy: EgressPolicy, lookUp: LookUp) {
+  constructor(policy: EgressPolicy, lookUp: LookUp, machine?: MachineProxy) {
+    this.#machine = machine;
     this.#policy = policy;
     this.#narrowed = policy;
     this.#pages = policy;
@@ -49,16 +56,9 @@ export class EgressWays {
     return name === undefined ? undefined : this.#routeTo(name);
   }
 
-  async #wayTo(
-    target: EgressTarget,
-    route = this.#routeOf(target),
-  ): Promise<{ readonly hops: readonly EgressHop[]; readonly addresses: EgressRoute["addresses"] }> {
+  async #wayTo(target: EgressTarget, route = this.#routeOf(target)): Promise<Way> {
     const upstream = route ?? this.#upstream;
-    if (upstream === undefined || upstream.bypasses(target.hostname)) {
-      const decision = await this.#decide(this.#pages, target);
-      if (!decision.allowed) throw refusalOf(decision);
-      return { hops: [], addresses: decision.addresses };
-    }
+    if (upstream === undefined || upstream.bypasses(target.hostname)) return this.#ownWayTo(target);
     await this.#refuseKnown(target);
     const server = await this.#decide(this.#policy, upstream);
     if (!server.allowed) {
@@ -71,6 +71,24 @@ export class EgressWays {
     };
   }
 
+  /** Without a proxy of the session. */
+  async #ownWayTo(target: EgressTarget): Promise<Way> {
+    const machine = this.#machine?.proxy.bypasses(target.hostname) === false ? this.#machine : undefined;
+    if (machine !== undefined) {
+      const known = await this.#refuseKnown(target);
+      if (known?.allowed !== true || !arePrivate(known.addresses)) return this.#wayBy(machine);
+    }
+    const decision = await this.#decide(this.#pages, target);
+    if (!decision.allowed) throw refusalOf(decision);
+    return { hops: [], addresses: decision.addresses };
+  }
+
+  async #wayBy({ policy, proxy }: MachineProxy): Promise<Way> {
+    const decision = await this.#decide(policy, proxy);
+    if (decision.allowed) return { hops: [{ proxy, asksClient: false }], addresses: decision.addresses };
+    throw new EgressFailure(502, `The proxy of this machine (egress_proxy): ${decision.message.trimEnd()}`);
+  }
+
   #decide(policy: EgressPolicy, { hostname, port }: EgressTarget, isProxied = false): Promise<EgressDecision> {
     return this.#lookUp(() => policy.decide(hostname, port, isProxied));
   }
@@ -79,11 +97,12 @@ export class EgressWays {
    * Refuses private names, and names that a rule refuses, although the proxy resolves them again. Slow and unknown names
    * are left to the proxy.
    */
-  async #refuseKnown(target: EgressTarget): Promise<void> {
+  async #refuseKnown(target: EgressTarget): Promise<EgressDecision | undefined> {
     const refusal = this.rules.refuseConnection(target, undefined);
     if (refusal !== undefined) throw new EgressFailure(403, describeRefusal(hostOf(target), refusal), { refusal });
     const decision = await orLate(this.#decide(this.#pages, target, true), { ms: secondLookMs }, () => undefined);
     if (decision !== undefined && !decision.allowed && decision.status !== 502) throw refusalOf(decision);
+    return decision;
   }
 
   setPrivateHosts(hosts: readonly string[]): void {

@@ -71,6 +71,8 @@ export interface PlacementOptions {
   /** Addresses of the other servers of the installation: private, like all addresses of this machine. */
   readonly otherServers?: () => Iterable<string>;
   readonly egressLimits?: Partial<EgressLimits>;
+  /** By which this machine reaches the internet. Sessions without a proxy, and builds and apps, use it for hosts that are not private. */
+  readonly egressProxy?: EgressUpstream | undefined;
   /** Only for the kind `docker`, which needs them. */
   readonly docker?: DockerOptions;
   /** Only for the kind `kubernetes`, which needs it. */

@@ -139,6 +139,28 @@ export const sessions = {
       "Development mode: sessions reach every port of this machine's loopback, such as http://localhost:3000. Only with a loopback host.",
     fallback: false,
   }),
+  egress_proxy: optionalSetting({
+    schema: text.check(
+      z.refine(
+        (value) => URL.canParse(value) && /^(?:https?|socks5):\/\/[^/]/.test(value),
+        "must be an address such as http://proxy.example:3128, with http, https or socks5",
+      ),
+    ),
+    summary:
+      "Proxy by which this machine reaches the internet, with an optional user name and password. Sessions without a proxy, builds and apps use it for hosts that are not private.",
+    default: "none",
+    secret: true,
+  }),
+  egress_proxy_bypass: setting({
+    schema: z.array(
+      text.check(
+        z.refine((value) => /^(?:\*\.)?[\w.-]+$/.test(value), "must be names such as intranet.example or *.example"),
+      ),
+    ),
+    summary: "Names, or *.example for all below one, that are reached without egress_proxy.",
+    fallback: [],
+    default: "none",
+  }),
   egress_connections_per_session: setting({
     schema: integer(16, 100_000),
     summary: "Connections to the network that one session may have open; more are refused.",

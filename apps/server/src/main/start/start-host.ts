@@ -147,6 +147,9 @@ async function openParts(
         ...(config.chromium !== undefined && { chromium: config.chromium }),
         allowPrivateHosts,
         otherServers: addresses.list,
+        ...(config.egress_proxy !== undefined && {
+          egressProxy: { url: config.egress_proxy, bypassHosts: config.egress_proxy_bypass },
+        }),
         egressLimits: {
           connectionsPerSession: config.egress_connections_per_session,
           connectionsPerProject: config.egress_connections_per_project,

@@ -12,7 +12,7 @@ export function nextStep(output: string, setting: "build_registry" | "build_pyth
   if (untrusted.test(output))
     return "Builds do not trust the authority of this certificate: ask the operator to start the service with --build-registry-ca FILE, or to set cafile in npm's settings.";
   if (unreachable.test(output))
-    return `Builds do not reach the registry: ask the operator to start the service with ${flags[setting]}, the address of a registry that it reaches.`;
+    return `Builds do not reach the registry: ask the operator to start the service with ${flags[setting]}, the address of a registry that it reaches, or with --egress-proxy URL, the proxy to the internet.`;
   return "";
 }
 
