@@ -101,12 +101,28 @@ export async function openDataDir(path: string): Promise<DataDir> {
     }
   } catch (error) {
     if (StartError.isInstance(error)) throw error;
-    throw new StartError(`The data folder ${path} cannot be used: ${messageOf(error)}.`, {
-      hint: "Make it writable for this user, or choose another with --data-dir or SHOAL_DATA_DIR.",
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const [problem, step] = problems[code] ?? [`cannot be used: ${messageOf(error)}`, "Make it writable"];
+    throw new StartError(`The data folder ${path} ${problem}.`, {
+      hint: `${step}, or choose another with --data-dir or SHOAL_DATA_DIR.`,
       cause: error,
     });
   }
 }
+
+const isFile = ["is a file, or below one", "Move the file away"] as const;
+const isForbidden = ["is not writable for this user", "Change its owner or its permissions"] as const;
+const isFull = ["has no room on its disk", "Free disk space"] as const;
+
+const problems: Readonly<Partial<Record<string, readonly [problem: string, step: string]>>> = {
+  EACCES: isForbidden,
+  EDQUOT: isFull,
+  EEXIST: isFile,
+  ENOSPC: isFull,
+  ENOTDIR: isFile,
+  EPERM: isForbidden,
+  EROFS: ["is on a read-only file system", "Mount it writable"],
+};
 
 /** Of the embedded database. */
 export function databaseDirectory(dataDir: string): string {

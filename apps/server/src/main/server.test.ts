@@ -189,8 +189,9 @@ describe("fails to start and removes everything that it created,", () => {
     const file = join(folder, "file");
     writeFileSync(file, "");
     const error = await refusal({ data_dir: join(file, "data") });
-    expect(error.message).toContain(join(file, "data"));
-    expect(error.hint).toContain("--data-dir");
+    expect(error.message).toBe(`The data folder ${join(file, "data")} is a file, or below one.`);
+    expect(error.hint).toBe("Move the file away, or choose another with --data-dir or SHOAL_DATA_DIR.");
+    expect((await refusal({ data_dir: file })).message).toBe(`The data folder ${file} is a file, or below one.`);
   });
 
   it("with a ready file that cannot be written", async () => {
