@@ -10,6 +10,7 @@ export class BoundedBytes {
     this.#maxBytes = maxBytes;
   }
 
+  /** Bytes that {@link take} returns. */
   get length(): number {
     return this.#length;
   }
@@ -23,6 +24,7 @@ export class BoundedBytes {
     return taken.length === piece.length;
   }
 
+  /** Returns the bytes since the last call. */
   take(): Buffer<ArrayBuffer> {
     const gathered = this.#buffer.subarray(0, this.#length);
     this.#buffer = Buffer.alloc(0);
