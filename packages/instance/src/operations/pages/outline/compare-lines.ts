@@ -40,13 +40,21 @@ export function compareLines(earlier: readonly EarlierLine[], lines: readonly Ou
   const changes = matches.flatMap(({ before, line }, place): LineChange[] => {
     const { count, depth, text } = line;
     const where = moved.get(line);
-    if (before?.text === text && where === undefined) return [];
+    const isSame =
+      before?.text === text || (hasUsable(line) && before !== undefined && isRenumbered(before.text, text));
+    if (isSame && where === undefined) return [];
     const distance = focused === -1 ? Number.MAX_SAFE_INTEGER : Math.abs(place - focused);
     const rank = changeRank(line, where === undefined ? before : undefined, distance);
     const shown = where === undefined ? text : `${text} (${where})`;
     return [{ sign: before === undefined ? "+" : "~", depth, text: shown, count, distance, rank }];
   });
   return [...changes, ...removed(earlier, gone.left())];
+}
+
+/** Whether only the number of an item of a list differs: an item before it has come or gone. */
+function isRenumbered(before: string, after: string): boolean {
+  const number = /^[\p{L}\p{N}]{1,6}[.)、] /u;
+  return number.test(after) && before.replace(number, "") === after.replace(number, "");
 }
 
 /** Lines whose nodes have gone. */
