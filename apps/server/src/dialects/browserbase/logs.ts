@@ -32,7 +32,7 @@ export async function listLogs({ calls }: DialectCaller, id: string): Promise<Se
     const page = await eventsOf(calls, sessionId, offset);
     for (const { event } of page.events) {
       const log = toLog(sessionId, event);
-      bytes += log.response.rawBody.length;
+      bytes += log.response?.rawBody.length ?? 0;
       if (bytes > maxBytes || logs.length === maxLogs) return logs;
       logs.push(log);
     }
