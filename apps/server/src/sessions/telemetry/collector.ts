@@ -49,6 +49,7 @@ export function collectEvents({ instance, directory, maxBytes, log }: CollectorO
   const listeners = new Set<() => void>();
   let position: CollectorPosition = { place: 0, seq: 0 };
   let finishing = false;
+  const closing = new AbortController();
 
   function kept(lines: Buffer): void {
     const last = lines.lastIndexOf(10, -2) + 1;
@@ -58,7 +59,10 @@ export function collectEvents({ instance, directory, maxBytes, log }: CollectorO
 
   async function collect(): Promise<void> {
     try {
-      const answer = await streamFromInstance(instance, instanceControl.followTelemetry, { query: { after: 0 } });
+      const answer = await streamFromInstance(instance, instanceControl.followTelemetry, {
+        query: { after: 0 },
+        signal: closing.signal,
+      });
       await keep(answer, writer, kept);
     } catch (error) {
       // A killed instance leaves an incomplete line; complete lines are saved.
@@ -78,12 +82,12 @@ export function collectEvents({ instance, directory, maxBytes, log }: CollectorO
     select: (categories) => select(instance, { categories: [...categories] }, selectTimeoutMs),
     async finish() {
       finishing = true;
-      const finished = select(instance, { categories: [], final: true }, finishTimeoutMs).then(() => done);
-      try {
-        await pTimeout(finished, { milliseconds: finishTimeoutMs, fallback: () => undefined });
-      } catch {
-        // The instance has already ended.
-      }
+      // Fails when the instance has already ended.
+      const selected = select(instance, { categories: [], final: true }, finishTimeoutMs).catch(() => undefined);
+      const finished = selected.then(() => done);
+      await pTimeout(finished, { milliseconds: finishTimeoutMs, fallback: () => undefined });
+      // An instance behind a lost connection does not end the stream.
+      closing.abort();
     },
   };
 }

@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough, Readable } from "node:stream";
+import { addAbortSignal, PassThrough, Readable } from "node:stream";
 import { pino } from "pino";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { type HistoryQuestion, readHistory } from "../../storage/telemetry-files/history.ts";
 import { writeEvents } from "../../storage/telemetry-files/event-files.ts";
 import { createTelemetryStore } from "./telemetry-store.ts";
@@ -97,4 +97,23 @@ it("keeps the events of a running session that had none during the retention", a
   expect(await store.hasLocal(file)).toBe(true);
   await collector.finish();
   expect(await store.sweep(nextDayMs)).toBe(1);
+});
+
+it("ends a stream that its instance leaves open", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const store = createTelemetryStore({
+    ...{ directory, retentionMs: 3_600_000, parsing: {} as never, log: pino({ level: "silent" }) },
+  });
+  const request: Instance["request"] = ({ method, signal }) => {
+    const answer = method === "GET" ? new PassThrough() : Readable.from([]);
+    if (signal) addAbortSignal(signal, answer);
+    return Promise.resolve(Object.assign(answer, { statusCode: 200 }) as unknown as IncomingMessage);
+  };
+  const collector = store.collect("open", { request } as Instance);
+  void collector.finish();
+  await vi.advanceTimersByTimeAsync(5_000);
+  await collector.done;
 });
