@@ -46,9 +46,14 @@ export const fingerprintHelpers = `
   // A page without roles repeats parts too, such as cards. The closest one around an element that says more than the element.
   const partOf = (element) => {
     const own = ownOf(element);
-    for (let at = around(element); at && at.localName !== "body" && !itemRoles.has(placeRoleOf(at)); at = around(at))
-      if (fold(at.innerText) !== own && [...(at.parentElement?.children ?? [])].some((one) => one !== at && isAlike(at, one))) return at;
-    return undefined;
+    let part;
+    for (let at = around(element); at && at.localName !== "body"; at = around(at)) {
+      // A row or an item says more than a cell of it.
+      if (itemRoles.has(placeRoleOf(at))) return undefined;
+      if (part === undefined && fold(at.innerText) !== own
+        && [...(at.parentElement?.children ?? [])].some((one) => one !== at && isAlike(at, one))) part = at;
+    }
+    return part;
   };
 `;
 
