@@ -193,12 +193,11 @@ class Film {
     }, picture);
   }
 
-  /** GIF, because every Markdown page shows it. Pictures without a change take hardly any space. */
+  /** Lossless WebP: half the size of a GIF. Pictures without a change take hardly any space. */
   write(path: string): void {
-    const filter =
-      "split[a][b];[a]palettegen=max_colors=128:stats_mode=full[p];[b][p]paletteuse=dither=none:diff_mode=rectangle";
     const frames = ["-framerate", String(framesPerSecond), "-i", join(this.#folder, "%05d.png")];
-    execFileSync("ffmpeg", ["-v", "error", "-y", ...frames, "-filter_complex", filter, path], { stdio: "inherit" });
+    const format = ["-c:v", "libwebp_anim", "-lossless", "1", "-loop", "0"];
+    execFileSync("ffmpeg", ["-v", "error", "-y", ...frames, ...format, path], { stdio: "inherit" });
   }
 
   async #setLast(text: string): Promise<void> {

@@ -30,7 +30,7 @@ const [service, person] = await Promise.all([
 try {
   const { apiKey, baseUrl } = service;
   const shoal = new Shoal({ baseUrl, apiKey });
-  if (folder === "film") await takeAgentFilm({ shoal, apiKey, baseUrl, person, shop }, join(images, "agent.gif"));
+  if (folder === "film") await takeAgentFilm({ shoal, apiKey, baseUrl, person, shop }, join(images, "agent.webp"));
   else await takePictures(shoal, { apiKey, baseUrl });
 } finally {
   await person.close();
