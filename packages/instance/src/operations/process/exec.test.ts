@@ -86,6 +86,12 @@ describe.skipIf(process.platform === "win32")("browsers.process.exec", () => {
       });
   });
 
+  it("sets no limit of time with a timeout of 0", async () => {
+    const answer = await served.exec({ command: "sleep 0.05; echo done", timeout_sec: 0 });
+    expect(answer).toMatchObject({ status: 200, stdout: "done\n", body: { exit_code: 0 } });
+    expect(answer.body.timed_out ?? false).toBe(false);
+  });
+
   it("does not wait for background programs, which continue", async () => {
     const answer = await served.exec({ command: "(while :; do echo tick 2>/dev/null; sleep 0.02; done) & echo $!" });
     const pid = Number(answer.stdout.split("\n").find((line) => /^\d+$/.test(line)));
