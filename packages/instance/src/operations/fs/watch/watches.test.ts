@@ -29,6 +29,16 @@ describe("a directory watch", () => {
     expect(eventsOf(frames).every(({ name, path }) => path.endsWith(`/${name ?? ""}`))).toBe(true);
   });
 
+  it("reports the content of a new file after the file, and an empty one once", async () => {
+    await using served = await prepared();
+    // One write can be reported twice.
+    expect([...new Set(linesOf(await watched(served, "echo 1 > w/full")))]).toEqual([
+      "CREATE /w/full",
+      "WRITE /w/full",
+    ]);
+    expect(linesOf(await watched(served, "touch w/empty"))).toEqual(["CREATE /w/empty"]);
+  });
+
   it("reports one level unless it is recursive", async () => {
     await using served = await prepared("w/old");
     const frames = await watched(
