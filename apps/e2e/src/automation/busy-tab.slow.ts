@@ -18,6 +18,11 @@ const pages: Readonly<Record<string, string>> = {
   "/endless": script("/begun", "for (;;);"),
   "/long": script("/held", "document.title = 'free again';"),
   "/alert": script("/begun", "alert('stop');"),
+  "/frame": `<!doctype html><title>busy</title><h1>Busy</h1><iframe id=f></iframe><script>
+f.src = location.origin.replace("127.0.0.1", "localhost") + "/inner";
+const block = () => f.contentWindow.postMessage("block", "*");
+</script>`,
+  "/inner": `${script("/begun", "for (;;);")}<script>onmessage = block;</script>`,
 };
 
 describe.each(placements)("a tab whose main thread is busy, in the placement $title", ({ placement, skip }) => {
@@ -37,7 +42,12 @@ describe.each(placements)("a tab whose main thread is busy, in the placement $ti
       });
     });
     afterAll(() => site.close());
-    const test = useService(() => ["--placement", placement, "--allow-private-hosts", "127.0.0.1"]);
+    const test = useService(() => [
+      "--placement",
+      placement,
+      ...["--allow-private-hosts", "127.0.0.1"],
+      ...["--allow-private-hosts", "localhost"],
+    ]);
     let session: Session;
     beforeEach(async () => {
       began = Promise.withResolvers();
@@ -76,6 +86,15 @@ describe.each(placements)("a tab whose main thread is busy, in the placement $ti
       await expect
         .poll(async () => (await browser.send("Target.getTargets")).targetInfos.map(({ url }) => url))
         .not.toContain(address(path));
+    });
+
+    it("leaves the other tabs to clients of Playwright if a frame of another site is busy", async () => {
+      await openBusy("frame");
+      await using client = await connect();
+      const [context] = client.contexts();
+      const free = () => context?.pages().find((page) => page.url() === site.url);
+      await expect.poll(free).toBeDefined();
+      expect(await free()?.textContent("h1")).toBe("Free");
     });
 
     it("appears in Playwright when its script ends", async () => {
