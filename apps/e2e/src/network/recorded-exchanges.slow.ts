@@ -97,8 +97,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       return;
     case "/broken":
       response.writeHead(200, { "content-length": 100 });
-      response.write("part");
-      setTimeout(() => request.socket.destroy(), 50);
+      response.write("part", () => request.socket.destroy());
       return;
     case "/reset":
       request.socket.destroy();

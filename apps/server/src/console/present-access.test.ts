@@ -48,6 +48,6 @@ it.each([
   expect(await presentOf(first, [everywhere(later)])).toBe(present);
 });
 
-it("refuses a run of a person who has none in its project now", async () => {
+it("refuses a run of a person without a role in its project", async () => {
   await expect(presentOf("admin", [{ project: "another", role: "admin" }])).rejects.toMatchObject({ status: 404 });
 });

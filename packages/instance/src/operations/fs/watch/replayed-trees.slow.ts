@@ -44,7 +44,7 @@ interface Setting {
   readonly runs: number;
 }
 
-const nobody = new Int32Array(new SharedArrayBuffer(4));
+const neverNotified = new Int32Array(new SharedArrayBuffer(4));
 const intervalMs = 2; // of the looks for files
 
 async function run(
@@ -76,7 +76,7 @@ async function run(
   );
   // The test and the service share a thread.
   while (late && !during.every((_, index) => existsSync(join(served.root, `done${index}`))))
-    Atomics.wait(nobody, 0, 0, intervalMs);
+    Atomics.wait(neverNotified, 0, 0, intervalMs);
   await written;
   await served.stop(id);
   const frames: Frame[] = await reader.toEnd();
