@@ -1,4 +1,4 @@
-import { type ClientLLM, getExtensionArchive, localBrowser, Stagehand } from "@browserbasehq/stagehand";
+import { getExtensionArchive, localBrowser } from "@browserbasehq/stagehand";
 import { kernel } from "@computesdk/kernel";
 import { Configuration, log, LogLevel, PlaywrightCrawler, ProxyConfiguration } from "@crawlee/playwright";
 import { playwrightExecuteTool } from "@onkernel/ai-sdk";
@@ -25,22 +25,10 @@ import { firstPageOf } from "../testing/page.ts";
 import { type PasswordProxy, startPasswordProxy } from "../testing/password-proxy.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
+import { fillWithStagehand, form } from "../testing/stagehand-form.ts";
 
-const form = `<!doctype html><title>form</title>
-<label>Name <input id="name"></label> <button onclick="document.title = 'hello ' + document.querySelector('#name').value">Greet</button>`;
 /** The first bytes of a PNG in base64, at the start of a line. */
 const png = /^iVBORw0KGgo/m;
-
-/** A model that finds the text box in the outline that Stagehand sends. */
-const generate: ClientLLM["generate"] = ({ messages }) => {
-  const elementId = /\[(\d+-\d+)\] textbox: Name/.exec(JSON.stringify(messages))?.[1] ?? "";
-  return Promise.resolve({
-    role: "assistant",
-    content: { type: "text", text: "" },
-    outputFormat: "json_schema",
-    structuredContent: { elements: [{ elementId, description: "name", method: "fill", arguments: [] }] },
-  });
-};
 
 let site: Site;
 let proxy: PasswordProxy;
@@ -170,24 +158,16 @@ describe.skipIf(missing !== undefined)(
       expect(await mcp.call("browser_take_screenshot", { type: "png" })).toMatch(png);
     });
 
-    /** Fills the form with Stagehand's locators and its model. */
-    async function fillWithStagehand(cdpUrl: string): Promise<void> {
+    async function connectStagehand(cdpUrl: string): Promise<void> {
       const browser = await localBrowser.connect({ cdpUrl });
-      const stagehand = await Stagehand.create({ browser, logging: { level: "off" }, model: { generate } });
-      const [page] = await browser.context.pages();
-      await page?.goto(site.url);
-      const { data: found } = await stagehand.observe("find the name");
-      await page?.locator(found[0]?.selector ?? "").fill("Ann");
-      await page?.locator("button").click();
-      expect(await page?.title()).toBe("hello Ann");
-      await stagehand.close();
+      await fillWithStagehand(browser, site.url);
       await browser.disconnect();
     }
 
     it("Stagehand fills a form through its extension, loaded with the session", async () => {
       await test.shoal.extensions.upload({ name: "stagehand", file: Uint8Array.from(await getExtensionArchive()) });
       await using session = await test.shoal.browsers.create({ extensions: [{ name: "stagehand" }] });
-      await fillWithStagehand(session.cdp_ws_url);
+      await connectStagehand(session.cdp_ws_url);
     });
 
     it("Stagehand loads its extension itself into a session without options", async () => {
@@ -197,7 +177,7 @@ describe.skipIf(missing !== undefined)(
         dest_path: folder,
         zip_file: Uint8Array.from(await getExtensionArchive()),
       });
-      await fillWithStagehand(session.cdp_ws_url);
+      await connectStagehand(session.cdp_ws_url);
       expect((await test.shoal.browsers.get(session.session_id)).browser_restarts).toBe(0);
     });
 

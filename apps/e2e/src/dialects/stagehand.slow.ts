@@ -1,4 +1,4 @@
-import { browserbase, type ClientLLM, getExtensionArchive, Stagehand as Stagehand4 } from "@browserbasehq/stagehand";
+import { browserbase, getExtensionArchive } from "@browserbasehq/stagehand";
 import { eventually } from "@shoal/testkit";
 import { Stagehand } from "stagehand-3";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -6,9 +6,8 @@ import { serveModel } from "../agents/model-server.ts";
 import { missingFor } from "../testing/components.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
+import { fillWithStagehand, form, startStagehand } from "../testing/stagehand-form.ts";
 
-const form = `<!doctype html><title>form</title>
-<label>Name <input id="name"></label> <button onclick="document.title = 'hello ' + document.querySelector('#name').value">Greet</button>`;
 const modelKey = "sk-model-key-of-a-user";
 
 let site: Site;
@@ -76,14 +75,7 @@ describe.skipIf(missing !== undefined)(
       expect(session).toMatchObject({
         origin: { dialect: "browserbase", metadata: { stagehand: "true" } },
       });
-      const stagehand = await Stagehand4.create({ browser, logging: { level: "off" }, model: { generate } });
-      const [page] = await browser.context.pages();
-      await page?.goto(site.url);
-      const { data: found } = await stagehand.observe("find the name");
-      await page?.locator(found[0]?.selector ?? "").fill("Ann");
-      await page?.locator("button").click();
-      expect(await page?.title()).toBe("hello Ann");
-      await stagehand.close();
+      await fillWithStagehand(browser, site.url);
       await browser.close();
       await nothingLeft();
     });
@@ -92,7 +84,7 @@ describe.skipIf(missing !== undefined)(
       await test.shoal.extensions.upload({ name: "stagehand", file: Uint8Array.from(await getExtensionArchive()) });
       const { session_id: sessionId } = await test.shoal.browsers.create({ extensions: [{ name: "stagehand" }] });
       const browser = await browserbase.connect({ ...service(), sessionId });
-      const stagehand = await Stagehand4.create({ browser, logging: { level: "off" }, model: { generate } });
+      const stagehand = await startStagehand(browser);
       const [page] = await browser.context.pages();
       await page?.goto(site.url);
       expect(await page?.title()).toBe("form");
@@ -103,17 +95,6 @@ describe.skipIf(missing !== undefined)(
     });
   },
 );
-
-/** A model that finds the text box in the outline that Stagehand sends. */
-const generate: ClientLLM["generate"] = ({ messages }) => {
-  const elementId = /\[(\d+-\d+)\] textbox: Name/.exec(JSON.stringify(messages))?.[1] ?? "";
-  return Promise.resolve({
-    role: "assistant",
-    content: { type: "text", text: "" },
-    outputFormat: "json_schema",
-    structuredContent: { elements: [{ elementId, description: "name", method: "fill", arguments: [] }] },
-  });
-};
 
 /** An answer in the form of the API for responses. */
 function completion(text: string): object {
